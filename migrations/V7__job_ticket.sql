@@ -1,0 +1,14 @@
+-- Proof of who calls: an INVOKER routine inserts a token, the defaults fill in the account that is really speaking, the DEFINER
+-- routine behind it reads the row and rolls it back at once. Owners may insert the token column and nothing else, and a row is
+-- never committed by a routine of jobctl.
+CREATE TABLE IF NOT EXISTS job_ticket (
+    ticket_token CHAR(64) NOT NULL
+        COMMENT 'Random, made for one call',
+    ticket_account VARCHAR(384) NOT NULL DEFAULT (CURRENT_USER())
+        COMMENT 'Account whose rights the inserting code had',
+    ticket_connection_id BIGINT UNSIGNED NOT NULL DEFAULT (CONNECTION_ID())
+        COMMENT 'Connection that inserted it',
+    CONSTRAINT pk_job_ticket PRIMARY KEY (ticket_token)
+)
+ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
+COMMENT = 'jobctl: proof of who calls a routine; always empty to other sessions'

@@ -1,0 +1,91 @@
+CREATE PROCEDURE job$_record(
+    IN in_job_id BIGINT UNSIGNED,
+    IN in_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_run_no BIGINT UNSIGNED,
+    IN in_failed BOOLEAN,
+    IN in_error_code INT UNSIGNED,
+    IN in_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
+)
+COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away. out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, v_message)'
+SQL SECURITY DEFINER
+NOT DETERMINISTIC
+MODIFIES SQL DATA
+record: BEGIN
+    DECLARE v_token, v_lock_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_status VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_failures, v_max_failures INT UNSIGNED;
+    DECLARE v_known, v_cycles BIGINT UNSIGNED;
+    DECLARE v_now DATETIME(6);
+    DECLARE v_tries INT DEFAULT 0;
+
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK AND NO CHAIN NO RELEASE;
+        RESIGNAL;
+    END;
+
+    CALL job$_lock_name('job', in_job_id, v_lock_name);
+    again: LOOP
+        BEGIN
+            DECLARE EXIT HANDLER FOR 1213, 1205, 1020
+            BEGIN
+                ROLLBACK AND NO CHAIN NO RELEASE;
+                SET v_tries = v_tries + 1;
+                IF v_tries >= 10 THEN
+                    RESIGNAL;
+                END IF;
+            END;
+
+            SET out_message = NULL;
+            ROLLBACK AND NO CHAIN NO RELEASE;
+            SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+            START TRANSACTION READ WRITE;
+            SELECT COUNT(*), MAX(job_runner_token), MAX(job_status), MAX(job_failures), MAX(job_max_failures), MAX(job_runner_cycles),
+                   MAX(job_runner_account)
+            INTO v_known, v_token, v_status, v_failures, v_max_failures, v_cycles, v_account
+            FROM job WHERE job_id = in_job_id FOR UPDATE;
+            IF v_known = 0 OR NOT v_token <=> SHA2(in_run_token, 256) THEN
+                SET out_message = IF(v_known = 0, 'The job is gone', 'Another runner took the job over');
+                COMMIT AND NO CHAIN NO RELEASE;
+                LEAVE record;
+            END IF;
+
+            SET v_now = UTC_TIMESTAMP(6);
+            SET v_failures = IF(in_failed, v_failures + 1, 0);
+            UPDATE job_run
+            SET outcome = IF(in_failed, 'ERROR', 'OK'),
+                finished_at = v_now,
+                error_code = in_error_code,
+                error_sqlstate = in_error_sqlstate,
+                error_message = in_error_message
+            WHERE job_id = in_job_id AND run_no = in_run_no AND outcome = 'RUNNING';
+            UPDATE job
+            SET job_run_open = NULL,
+                job_failures = v_failures,
+                job_runner_status = IF(v_status = 'PAUSED', 'PAUSED', 'SLEEPING'),
+                job_runner_seen = v_now,
+                job_runner_cycles = v_cycles + 1,
+                job_runner_last_cycle_finish = v_now,
+                job_changed = job_changed
+            WHERE job_id = in_job_id;
+            IF v_failures >= v_max_failures AND v_status IN ('ENABLED', 'RESUMED', 'PAUSED') THEN
+                UPDATE job SET job_status = 'ERROR', job_changed = job_changed WHERE job_id = in_job_id;
+                CALL job$_event(in_job_id, 'STATUS', v_account, v_status, 'ERROR', CONCAT(v_failures, ' failed occurrences in a row'));
+                SET out_message = CONCAT('The job procedure failed ', v_failures, ' time', IF(v_failures > 1, 's', ''), ' in a row: ',
+                    COALESCE(in_error_message, 'no diagnostics'));
+            END IF;
+            IF NOT IS_USED_LOCK(v_lock_name) <=> CONNECTION_ID() THEN
+                CALL job$_event(in_job_id, 'LOCK_LOST', v_account, NULL, CAST(in_run_no AS CHAR),
+                    'The lock of the job was gone after this run; a body must not call RELEASE_ALL_LOCKS()');
+                IF NOT GET_LOCK(v_lock_name, 0) <=> 1 THEN
+                    SET out_message = 'The lock of the job was lost during the run';
+                END IF;
+            END IF;
+            COMMIT AND NO CHAIN NO RELEASE;
+            LEAVE record;
+        END;
+    END LOOP again;
+END

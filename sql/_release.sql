@@ -1,0 +1,59 @@
+CREATE PROCEDURE job$_release(
+    IN in_job_id BIGINT UNSIGNED,
+    IN in_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
+)
+COMMENT 'Ends the runner that in_run_token proves: writes its final state, then releases its lock, the latter also where nothing can be written any more (a server that became read-only). A runner that was superseded changes nothing. Errors: none. Example: CALL job$_release(v_job_id, v_run_token, v_message)'
+SQL SECURITY DEFINER
+NOT DETERMINISTIC
+MODIFIES SQL DATA
+release_runner: BEGIN
+    DECLARE v_token, v_lock_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_known, v_epoch, v_open BIGINT UNSIGNED;
+    DECLARE v_tries INT DEFAULT 0;
+
+    ROLLBACK AND NO CHAIN NO RELEASE;
+    SELECT COUNT(*), MAX(job_runner_token) INTO v_known, v_token FROM job WHERE job_id = in_job_id;
+    IF v_known = 1 AND NOT v_token <=> SHA2(in_run_token, 256) THEN
+        LEAVE release_runner;
+    END IF;
+
+    again: LOOP
+        BEGIN
+            DECLARE EXIT HANDLER FOR SQLEXCEPTION
+            BEGIN
+                ROLLBACK AND NO CHAIN NO RELEASE;
+                SET v_tries = v_tries + 1;
+            END;
+
+            SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+            START TRANSACTION READ WRITE;
+            SELECT MAX(job_runner_token), MAX(job_runner_account), MAX(job_runner_epoch), MAX(job_run_open)
+            INTO v_token, v_account, v_epoch, v_open
+            FROM job WHERE job_id = in_job_id FOR UPDATE;
+            IF v_token = SHA2(in_run_token, 256) THEN
+                IF v_open IS NOT NULL THEN
+                    CALL job$_lost(in_job_id, v_open, v_account);
+                END IF;
+                UPDATE job
+                SET job_runner_status = NULL,
+                    job_runner_reason = NULL,
+                    job_runner_message = in_message,
+                    job_runner_finish = UTC_TIMESTAMP(6),
+                    job_runner_seen = UTC_TIMESTAMP(6),
+                    job_runner_token = NULL,
+                    job_changed = job_changed
+                WHERE job_id = in_job_id;
+                CALL job$_event(in_job_id, 'RUNNER_STOP', v_account, CAST(v_epoch AS CHAR), NULL, in_message);
+            END IF;
+            COMMIT AND NO CHAIN NO RELEASE;
+            LEAVE again;
+        END;
+        IF v_tries >= 10 THEN
+            LEAVE again;
+        END IF;
+    END LOOP again;
+    CALL job$_lock_name('job', in_job_id, v_lock_name);
+    DO RELEASE_LOCK(v_lock_name);
+END

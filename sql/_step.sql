@@ -1,0 +1,189 @@
+CREATE PROCEDURE job$_step(
+    IN in_job_id BIGINT UNSIGNED,
+    IN in_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    OUT out_action VARCHAR(8) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    OUT out_wait DECIMAL(20,6),
+    OUT out_run_no BIGINT UNSIGNED,
+    OUT out_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
+)
+COMMENT 'Decides what the runner does next, in one transaction that begins by locking the job row and comparing the run token. out_action: WAIT (out_wait seconds at most, then ask again), RUN (the occurrence is claimed as out_run_no; execute out_call, then record) or END (out_message says why). Errors: those of the server. Example: CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message)'
+SQL SECURITY DEFINER
+NOT DETERMINISTIC
+MODIFIES SQL DATA
+step: BEGIN
+    DECLARE v_now, v_next, v_last, v_after, v_anchor, v_start, v_finish, v_seen, v_runner_start, v_cycle_finish DATETIME(6);
+    DECLARE v_interval DECIMAL(16,6);
+    DECLARE v_status, v_runner_status, v_new_status, v_stop_reason VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_epoch, v_stop_epoch, v_cycles, v_known BIGINT UNSIGNED;
+    DECLARE v_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_schema, v_procedure VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_host, v_server, v_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_tries INT DEFAULT 0;
+    DECLARE v_done_before BOOLEAN DEFAULT FALSE;
+
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK AND NO CHAIN NO RELEASE;
+        RESIGNAL;
+    END;
+
+    decide: LOOP
+        BEGIN
+            DECLARE EXIT HANDLER FOR 1213, 1205, 1020
+            BEGIN
+                ROLLBACK AND NO CHAIN NO RELEASE;
+                SET v_tries = v_tries + 1;
+                IF v_tries >= 10 THEN
+                    RESIGNAL;
+                END IF;
+            END;
+            -- The occurrence is in job_run already, from before a clock step or a changed schedule: pass over it.
+            DECLARE EXIT HANDLER FOR 1062
+            BEGIN
+                ROLLBACK AND NO CHAIN NO RELEASE;
+                IF v_done_before THEN
+                    RESIGNAL;
+                END IF;
+                SET v_done_before = TRUE;
+            END;
+
+            SET out_action = 'END', out_wait = 0, out_run_no = NULL, out_call = NULL, out_message = NULL;
+            ROLLBACK AND NO CHAIN NO RELEASE;
+            SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+            START TRANSACTION READ WRITE;
+            SELECT COUNT(*), MAX(job_runner_token), MAX(job_runner_epoch), MAX(job_stop_epoch), MAX(job_stop_reason), MAX(job_status)
+            INTO v_known, v_token, v_epoch, v_stop_epoch, v_stop_reason, v_status
+            FROM job WHERE job_id = in_job_id FOR UPDATE;
+            IF v_known = 0 THEN
+                SET out_message = 'The job is gone';
+                COMMIT AND NO CHAIN NO RELEASE;
+                LEAVE step;
+            ELSEIF NOT v_token <=> SHA2(in_run_token, 256) THEN
+                SET out_message = 'Another runner took the job over';
+                COMMIT AND NO CHAIN NO RELEASE;
+                LEAVE step;
+            END IF;
+
+            IF v_status = 'RESUMED' THEN
+                SET v_status = 'ENABLED';
+                UPDATE job SET job_status = v_status, job_changed = job_changed WHERE job_id = in_job_id;
+            END IF;
+            IF v_status NOT IN ('ENABLED', 'PAUSED') THEN
+                SET out_message = CASE v_status
+                    WHEN 'ABORTED' THEN 'Aborted at request'
+                    WHEN 'ERROR' THEN 'The job failed too often in a row'
+                    ELSE CONCAT('The job became ', v_status)
+                END;
+            ELSEIF v_stop_epoch >= v_epoch THEN
+                SET out_message = CASE v_stop_reason
+                    WHEN 'ABORT' THEN 'Aborted at request'
+                    WHEN 'SHUTDOWN' THEN 'Ended because its controller shuts down'
+                    WHEN 'RENEW' THEN 'Ended to renew the session'
+                    WHEN 'UPGRADE' THEN 'Ended to be replaced by a new version'
+                    ELSE 'Ended at request'
+                END;
+            ELSEIF @@global.read_only OR @@global.innodb_read_only THEN
+                SET out_message = 'Ended because this server became read-only';
+            END IF;
+            IF out_message IS NOT NULL THEN
+                COMMIT AND NO CHAIN NO RELEASE;
+                LEAVE step;
+            END IF;
+
+            CALL job$_plan(in_job_id);
+            SELECT job_next, job_schedule_anchor, job_schedule_start, job_schedule_finish, job_schedule_interval, job_runner_status,
+                   job_runner_seen, job_runner_start, job_runner_last_cycle_finish, job_runner_cycles, job_run_counter + 1,
+                   job_owner, job_name, job_procedure_schema, job_procedure_name,
+                   job_runner_account, job_runner_host, job_runner_server, job_runner_controller
+            INTO v_next, v_anchor, v_start, v_finish, v_interval, v_runner_status,
+                 v_seen, v_runner_start, v_cycle_finish, v_cycles, out_run_no,
+                 v_owner, v_name, v_schema, v_procedure,
+                 v_account, v_host, v_server, v_controller
+            FROM job WHERE job_id = in_job_id FOR UPDATE;
+            SET v_now = UTC_TIMESTAMP(6);
+
+            IF v_status = 'ENABLED' AND v_runner_status = 'PAUSED' AND v_next <= v_now THEN
+                -- Resumed by a plain UPDATE: what fell into the pause is never caught up.
+                CALL job$_grid(v_anchor, v_interval, LEAST(v_now, COALESCE(v_finish, v_now)), v_last, v_after);
+                CALL job$_skip(in_job_id, v_last, 'PAUSED', v_account);
+                COMMIT AND NO CHAIN NO RELEASE;
+                ITERATE decide;
+            END IF;
+
+            IF v_status = 'ENABLED' AND (v_next IS NULL OR v_next > v_finish) THEN
+                UPDATE job
+                SET job_status = 'FINISHED', job_changed = job_changed
+                WHERE job_id = in_job_id;
+                CALL job$_event(in_job_id, 'STATUS', v_account, v_status, 'FINISHED', 'The schedule is over');
+                SET out_message = 'Ok: the schedule is over';
+                COMMIT AND NO CHAIN NO RELEASE;
+                LEAVE step;
+            ELSEIF v_status = 'ENABLED' AND v_next <= v_now THEN
+                -- Due. The latest instant that has come runs, late or not; whole intervals missed before it are one span.
+                CALL job$_grid(v_anchor, v_interval, LEAST(v_now, COALESCE(v_finish, v_now)), v_last, v_after);
+                IF v_last > v_next THEN
+                    CALL job$_grid(v_anchor, v_interval, v_last - INTERVAL 1 MICROSECOND, v_next, v_after);
+                    CALL job$_skip(in_job_id, v_next,
+                        CASE
+                            WHEN v_next < v_runner_start THEN 'NO_RUNNER'
+                            WHEN v_cycle_finish > v_next THEN 'OVERRUN'
+                            ELSE 'STALLED'
+                        END, v_account);
+                    COMMIT AND NO CHAIN NO RELEASE;
+                    ITERATE decide;
+                END IF;
+                CALL job$_grid(v_anchor, v_interval, v_last, v_next, v_after);
+                IF v_done_before THEN
+                    UPDATE job SET job_next = v_after, job_changed = job_changed WHERE job_id = in_job_id;
+                    SET v_done_before = FALSE;
+                    COMMIT AND NO CHAIN NO RELEASE;
+                    ITERATE decide;
+                END IF;
+                INSERT INTO job_run (
+                    job_id, run_no, run_kind, outcome, job_owner, job_name, scheduled_for, attempt, started_at,
+                    run_account, run_host, run_connection_id, run_server, run_controller, run_epoch
+                ) VALUES (
+                    in_job_id, out_run_no, 'SCHEDULED', 'RUNNING', v_owner, v_name, v_next, 1, v_now,
+                    v_account, v_host, CONNECTION_ID(), v_server, v_controller, v_epoch
+                );
+                UPDATE job
+                SET job_next = v_after,
+                    job_run_counter = out_run_no,
+                    job_run_open = out_run_no,
+                    job_run_last = out_run_no,
+                    job_runner_status = 'RUNNING',
+                    job_runner_seen = v_now,
+                    job_runner_last_cycle_start = v_now,
+                    job_runner_last_cycle_finish = NULL,
+                    job_changed = job_changed
+                WHERE job_id = in_job_id;
+                COMMIT AND NO CHAIN NO RELEASE;
+                SET out_action = 'RUN';
+                SET out_call = CONCAT('CALL `', REPLACE(v_schema, '`', '``'), '`.`', REPLACE(v_procedure, '`', '``'), '`()');
+                LEAVE step;
+            END IF;
+
+            SET v_new_status = CASE
+                WHEN v_status = 'PAUSED' THEN 'PAUSED'
+                WHEN v_start > v_now THEN 'WAITING'
+                ELSE 'SLEEPING'
+            END;
+            IF NOT v_new_status <=> v_runner_status OR v_seen < v_now - INTERVAL 20 SECOND THEN
+                UPDATE job
+                SET job_runner_status = v_new_status,
+                    job_runner_reason = IF(v_new_status = 'WAITING', 'before the start', NULL),
+                    job_runner_seen = v_now,
+                    job_changed = job_changed
+                WHERE job_id = in_job_id;
+            END IF;
+            COMMIT AND NO CHAIN NO RELEASE;
+            SET out_action = 'WAIT';
+            SET out_wait = IF(v_status = 'PAUSED', 6, TIMESTAMPDIFF(MICROSECOND, v_now, v_next) / 1000000);
+            LEAVE step;
+        END;
+    END LOOP decide;
+END

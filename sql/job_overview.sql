@@ -1,0 +1,70 @@
+CREATE SQL SECURITY DEFINER VIEW job_overview AS
+-- live: the connection in the row holds the lock of the job, on this server: the truth, whatever a column says.
+-- here: the row's runner worked on this server; where not, this is a replica (or a server that took over), and only the row tells.
+SELECT
+    o.job_id,
+    o.job_owner,
+    o.job_name,
+    o.job_description,
+    o.job_kind,
+    o.job_procedure_schema,
+    o.job_procedure_name,
+    o.job_schedule_start,
+    o.job_schedule_finish,
+    o.job_schedule_interval,
+    o.job_schedule_anchor,
+    o.job_max_failures,
+    o.job_status,
+    CASE
+        WHEN o.job_status IN ('FINISHED', 'ERROR') THEN o.job_status
+        WHEN o.job_status IN ('ABORTED', 'DISABLED') THEN IF(o.claims AND (o.live OR NOT o.here), 'ABORTING', o.job_status)
+        WHEN o.claims AND o.here AND NOT o.live THEN 'LOST'
+        WHEN o.job_status = 'PAUSED' THEN IF(o.claims AND o.job_runner_status = 'RUNNING', 'PAUSING', 'PAUSED')
+        WHEN o.held THEN 'HELD'
+        WHEN o.switched AND NOT o.job_runner_status <=> 'RUNNING' THEN 'PAUSED (all)'
+        WHEN o.claims AND o.job_runner_status = 'PAUSED' THEN 'SLEEPING'
+        WHEN o.claims THEN o.job_runner_status
+        ELSE 'ENABLED'
+    END AS status,
+    CASE
+        WHEN o.claims AND NOT o.here THEN CONCAT('on ', o.job_runner_server_name, ', seen from a replica')
+        WHEN o.claims THEN o.job_runner_reason
+    END AS status_detail,
+    IF(o.claims AND (o.live OR NOT o.here), o.job_runner_connection_id, NULL) AS job_runner_connection_id,
+    IF(o.claims AND (o.live OR NOT o.here), o.job_runner_host, NULL) AS job_runner_host,
+    o.job_runner_server_name AS job_runner_server,
+    o.job_runner_seen,
+    o.job_runner_start,
+    o.job_runner_cycles,
+    o.job_runner_message,
+    o.job_failures,
+    o.job_next,
+    r.run_no AS last_run_no,
+    r.scheduled_for AS last_scheduled_for,
+    r.started_at AS last_started_at,
+    r.finished_at AS last_finished_at,
+    r.outcome AS last_outcome,
+    CAST(TIMESTAMPDIFF(MICROSECOND, r.started_at, r.finished_at) / 1000000 AS DECIMAL(20,6)) AS last_duration,
+    r.error_code AS last_error_code,
+    r.error_sqlstate AS last_error_sqlstate,
+    r.error_message AS last_error_message,
+    o.job_defined,
+    CAST('1970-01-01' AS DATETIME(6)) + INTERVAL UNIX_TIMESTAMP(o.job_changed) SECOND AS job_changed
+FROM (
+    SELECT
+        j.*,
+        j.job_runner_status IS NOT NULL AS claims,
+        COALESCE(j.job_runner_server = i.server_identity, FALSE) AS here,
+        COALESCE(
+            IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256)) = j.job_runner_connection_id,
+            FALSE
+        ) AS live,
+        h.setting_value IS NOT NULL AS held,
+        w.setting_value IS NOT NULL AS switched
+    FROM job AS j
+    JOIN job_setting AS s ON s.setting_name = 'secret'
+    JOIN ({{server_identity_query}}) AS i
+    LEFT JOIN job_setting AS h ON h.setting_name = 'hold'
+    LEFT JOIN job_setting AS w ON w.setting_name = 'switch'
+) AS o
+LEFT JOIN job_run AS r ON r.job_id = o.job_id AND r.run_no = o.job_run_last

@@ -1,0 +1,123 @@
+CREATE PROCEDURE job$run_with(
+    IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
+)
+COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
+SQL SECURITY INVOKER
+NOT DETERMINISTIC
+MODIFIES SQL DATA
+run: BEGIN
+    DECLARE c_slice INT DEFAULT 6;
+    DECLARE v_token, v_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_job_id, v_run_no BIGINT UNSIGNED;
+    DECLARE v_action VARCHAR(8) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_wait DECIMAL(20,6);
+    DECLARE v_woken, v_client_gone INT DEFAULT 0;
+    DECLARE v_failed, v_open BOOLEAN;
+    DECLARE v_error_code INT UNSIGNED;
+    DECLARE v_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    -- What this session looked like at the start: a body gets the same each time, whatever the one before did to it.
+    DECLARE v_autocommit BOOLEAN DEFAULT @@session.autocommit;
+    DECLARE v_time_zone VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin DEFAULT @@session.time_zone;
+    DECLARE v_max_error_count INT UNSIGNED DEFAULT @@session.max_error_count;
+
+    -- The one outermost handler: on every way out the final state is written, the lock is free and the row is sent.
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        GET DIAGNOSTICS CONDITION 1 v_error_code = MYSQL_ERRNO, v_message = MESSAGE_TEXT;
+        SET v_message = CONCAT('Ended by error ', COALESCE(v_error_code, 0), ': ', COALESCE(v_message, 'no diagnostics'));
+        IF v_run_token IS NOT NULL THEN
+            CALL job$_release(v_job_id, v_run_token, v_message);
+        END IF;
+        SELECT in_job_name AS job_name, v_message AS message;
+    END;
+
+    IF @@global.read_only OR @@global.innodb_read_only THEN
+        SELECT in_job_name AS job_name,
+            CONCAT('This server (', @@hostname, ':', @@port, ') is read-only; run the job on the writable one') AS message;
+        LEAVE run;
+    END IF;
+    SET v_controller = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.controller'));
+    START TRANSACTION READ WRITE;
+    CALL job$token(v_token);
+    INSERT INTO job_ticket (ticket_token) VALUES (v_token);
+    CALL job$_acquire(v_token, in_job_name, v_controller, v_job_id, v_run_token, v_message);
+    IF v_run_token IS NULL THEN
+        SELECT in_job_name AS job_name, v_message AS message;
+        LEAVE run;
+    END IF;
+
+    cycle: LOOP
+        CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message);
+        CASE v_action
+        WHEN 'WAIT' THEN
+            -- A sleep can return early, and at 5 s it does so for ever once the client is dead: the step looks at the clock.
+            BEGIN
+                DECLARE CONTINUE HANDLER FOR 1317 SET v_woken = 1;
+                SELECT SLEEP(LEAST(v_wait, c_slice)) INTO v_woken;
+            END;
+            IF NOT v_woken <=> 0 THEN
+                SET v_message = 'Interrupted while it was waiting';
+                LEAVE cycle;
+            END IF;
+            IF v_wait >= 1 THEN
+                BEGIN
+                    DECLARE CONTINUE HANDLER FOR 1160, 1161, 1158, 1159 SET v_client_gone = v_client_gone + 1;
+                    SELECT in_job_name AS job_name, NULL AS message LIMIT 0;
+                END;
+                IF v_client_gone >= 2 THEN
+                    SET v_message = 'Ended because its client is gone';
+                    LEAVE cycle;
+                END IF;
+            END IF;
+        WHEN 'RUN' THEN
+            SET v_failed = FALSE, v_error_code = NULL, v_error_sqlstate = NULL, v_error_message = NULL;
+            SET @`job$call` = v_call;
+            BEGIN
+                DECLARE EXIT HANDLER FOR SQLEXCEPTION
+                BEGIN
+                    GET DIAGNOSTICS CONDITION 1
+                        v_error_code = MYSQL_ERRNO, v_error_sqlstate = RETURNED_SQLSTATE, v_error_message = MESSAGE_TEXT;
+                    SET v_failed = TRUE;
+                END;
+                PREPARE `job$statement` FROM @`job$call`;
+                EXECUTE `job$statement`;
+            END;
+            -- The body's rest is rolled back before anything else: setting autocommit first would commit it.
+            SET v_open = FALSE;
+            BEGIN
+                DECLARE EXIT HANDLER FOR 1568 SET v_open = TRUE;
+                SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+            END;
+            ROLLBACK AND NO CHAIN NO RELEASE;
+            IF v_open AND NOT v_failed THEN
+                SET v_failed = TRUE, v_error_message = 'The job procedure left a transaction open; it was rolled back';
+            END IF;
+            IF @@session.autocommit <> v_autocommit THEN
+                SET SESSION autocommit = v_autocommit;
+            END IF;
+            IF @@session.time_zone <> v_time_zone THEN
+                SET SESSION time_zone = v_time_zone;
+            END IF;
+            IF ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 1 THEN
+                SET SESSION timestamp = DEFAULT;
+            END IF;
+            IF @@session.max_error_count <> v_max_error_count THEN
+                SET SESSION max_error_count = v_max_error_count;
+            END IF;
+            CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message, v_message);
+            IF v_message IS NOT NULL THEN
+                LEAVE cycle;
+            END IF;
+        ELSE
+            LEAVE cycle;
+        END CASE;
+    END LOOP cycle;
+
+    CALL job$_release(v_job_id, v_run_token, v_message);
+    SELECT in_job_name AS job_name, v_message AS message;
+END

@@ -1,0 +1,15 @@
+//! Plain data and its rules: spans, names, times, accounts, and a job as the view shows it. Imports nothing of the house.
+
+mod account;
+mod name;
+mod overview;
+mod procedure;
+mod span;
+mod time;
+
+pub use account::Account;
+pub use name::JobName;
+pub use overview::JobOverview;
+pub use procedure::ProcedureName;
+pub use span::Span;
+pub use time::{parse_time, sql_time};

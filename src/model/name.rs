@@ -1,0 +1,61 @@
+//! The name of a job.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A name that a job may have. Compared as binary; quotes, backticks, inner blanks and emoji are all right.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct JobName(String);
+
+impl JobName {
+    /// The longest name, in characters.
+    pub const MAX: usize = 129;
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for JobName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            Err("a job's name is not empty".into())
+        } else if text.chars().any(char::is_control) {
+            Err("a job's name has no control characters".into())
+        } else if text.trim() != text {
+            Err("a job's name neither begins nor ends with a blank".into())
+        } else if text.chars().count() > JobName::MAX {
+            Err(format!("a job's name has at most {} characters", JobName::MAX))
+        } else {
+            Ok(JobName(text.to_owned()))
+        }
+    }
+}
+
+impl fmt::Display for JobName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_names_are_names() {
+        for text in ["a", "it's `so` \"odd\" $1.00", "🚀 nightly", &"ä".repeat(129)] {
+            assert!(text.parse::<JobName>().is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_that_cannot_be_typed_or_seen_are_refused() {
+        for text in ["", " a", "a ", "a\nb", "a\u{7f}", "\u{a0}a", &"a".repeat(130)] {
+            assert!(text.parse::<JobName>().is_err(), "{text:?}");
+        }
+    }
+}

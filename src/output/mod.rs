@@ -1,0 +1,126 @@
+//! The one room that prints: data to stdout, the rest to stderr.
+
+mod data;
+pub mod log;
+mod table;
+
+use std::io::{self, BufRead, BufWriter, ErrorKind, Stdout, Write};
+
+use crate::cli::Format;
+use crate::error::{Error, Kind};
+use crate::report::{Answer, Block};
+use crate::settings::{Screen, Settings};
+
+/// Where everything is printed.
+#[derive(Debug)]
+pub struct Output {
+    stdout: BufWriter<Stdout>,
+    screen: Screen,
+    format: Format,
+}
+
+impl Output {
+    /// Prints tables, until told otherwise.
+    pub fn new(screen: Screen) -> Self {
+        Output { stdout: BufWriter::new(io::stdout()), screen, format: Format::default() }
+    }
+
+    /// Takes over what the settings say.
+    pub fn configure(&mut self, settings: &Settings) {
+        self.format = settings.output;
+        self.screen = settings.screen;
+    }
+
+    /// Prints an answer in the format that was asked for.
+    pub fn answer(&mut self, answer: &Answer) -> Result<(), Error> {
+        match self.format {
+            Format::Json => self.text(&data::json(&answer.rows)),
+            Format::Csv => self.text(&data::csv(&answer.rows)),
+            Format::Table => answer.blocks.iter().try_for_each(|block| self.block(block)),
+        }
+    }
+
+    fn block(&mut self, block: &Block) -> Result<(), Error> {
+        match block {
+            Block::Text(text) => self.text(text),
+            Block::Table(table) => {
+                let text = table::render(table, self.screen);
+                self.text(&text)
+            }
+        }
+    }
+
+    /// Prints a text as it is, but for control characters on a terminal, and ends its last line.
+    pub fn text(&mut self, text: &str) -> Result<(), Error> {
+        let text = if self.screen.terminal { printable(text) } else { text.to_owned() };
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let written = write!(self.stdout, "{text}{end}");
+        quiet_end(written)
+    }
+
+    /// Writes out what is still in the buffer.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        let flushed = self.stdout.flush();
+        quiet_end(flushed)
+    }
+
+    /// Prints an error and its hints to stderr.
+    pub fn error(&mut self, error: &Error) {
+        // What came before the error is printed before it; where even that fails, the error is what counts.
+        let _ = self.stdout.flush();
+        let mut text = format!("error: {error}\n");
+        for hint in &error.hints {
+            text += &format!("hint: {hint}\n");
+        }
+        let _ = io::stderr().write_all(printable(&text).as_bytes());
+    }
+
+    /// Asks a question on the terminal; anything but a yes is a no, and without a terminal nobody is asked.
+    pub fn confirm(&mut self, question: &str) -> Result<bool, Error> {
+        self.flush()?;
+        if !self.screen.error_terminal || !io::IsTerminal::is_terminal(&io::stdin()) {
+            return Ok(false);
+        }
+        let _ = write!(io::stderr(), "{} [y/N] ", printable(question));
+        let mut line = String::new();
+        let read = io::stdin().lock().read_line(&mut line);
+        read.map_err(|cause| Error::new(Kind::Failed, "cannot read the answer").because(cause))?;
+        Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+}
+
+/// Asks for a password on the terminal, without an echo.
+pub fn ask_password() -> Result<String, Error> {
+    rpassword::prompt_password("Enter password: ").map_err(|cause| {
+        Error::usage("cannot ask for a password without a terminal").because(cause).hint("set `MYSQL_PWD`, or attach it: `-pPASSWORD`")
+    })
+}
+
+/// A reader that went away (`jobctl list | head -1`) has what it wanted; any other failure to write is an error.
+fn quiet_end(written: io::Result<()>) -> Result<(), Error> {
+    match written {
+        Err(cause) if cause.kind() != ErrorKind::BrokenPipe => Err(Error::new(Kind::Failed, "cannot write to stdout").because(cause)),
+        _ => Ok(()),
+    }
+}
+
+/// Replaces control characters, which a terminal would obey, but for line ends.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_never_sent_control_characters() {
+        assert_eq!(printable("a\u{1b}[31mb\u{9b}c\nd"), "a\u{fffd}[31mb\u{fffd}c\nd");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_a_quiet_end_and_a_full_disk_is_not() {
+        assert!(quiet_end(Err(ErrorKind::BrokenPipe.into())).is_ok());
+        assert!(quiet_end(Err(ErrorKind::StorageFull.into())).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! What flags, environment and defaults mean together. The one module that reads the environment; option files belong here.
+
+use std::env;
+use std::fmt;
+use std::io::IsTerminal;
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use mysql_async::Opts;
+
+use crate::cli::{self, Format, GlobalArgs, LogFormat, SslMode};
+use crate::error::Error;
+use crate::output;
+
+/// Where servers put their socket, unless told otherwise.
+const SOCKETS: &[&str] = &["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
+
+/// Everything that is decided before a command begins.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How to reach the server.
+    pub server: Server,
+    /// Schema that jobctl is installed in.
+    pub schema: String,
+    /// How to print data.
+    pub output: Format,
+    /// How to log.
+    pub log_format: LogFormat,
+    /// Zone that times are shown in.
+    pub zone: TimeZone,
+    /// What we print on.
+    pub screen: Screen,
+}
+
+/// How to reach and enter the server.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Host name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// Path of the Unix socket; wins over host and port.
+    pub socket: Option<String>,
+    /// User name to log in with.
+    pub user: String,
+    /// Password, if the account has one.
+    pub password: Option<Secret>,
+    /// Whether to encrypt.
+    pub ssl_mode: SslMode,
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.socket {
+            Some(socket) => f.write_str(socket),
+            None => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+/// A text that no log and no `{:?}` shows.
+#[derive(Clone)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+/// What stdout and stderr are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Screen {
+    /// Whether stdout is a terminal: borders, and control characters replaced.
+    pub terminal: bool,
+    /// Whether stderr is a terminal.
+    pub error_terminal: bool,
+    /// Whether colours are welcome.
+    pub color: bool,
+    /// Columns to fill, where they are known.
+    pub width: Option<u16>,
+}
+
+/// Looks at stdout, stderr, `NO_COLOR` and `COLUMNS`.
+pub fn screen() -> Screen {
+    let terminal = std::io::stdout().is_terminal();
+    let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
+    Screen {
+        terminal,
+        error_terminal: std::io::stderr().is_terminal(),
+        color: terminal && !no_color && !dumb,
+        width: env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0),
+    }
+}
+
+impl Settings {
+    /// Puts flags over the URL, the URL over the environment, the environment over defaults.
+    pub fn resolve(flags: GlobalArgs) -> Result<Settings, Error> {
+        let url = flags.url.clone().or_else(|| variable("JOBCTL_URL")).map(|url| Opts::from_url(&url)).transpose();
+        let url = url.map_err(mysql_async::Error::from)?;
+        let from_url = |part: fn(&Opts) -> Option<&str>| url.as_ref().and_then(part).map(str::to_owned);
+        let schema = flags.database.clone().or_else(|| from_url(Opts::db_name)).unwrap_or_else(|| "jobctl".into());
+        if schema.is_empty() || schema.chars().count() > 64 {
+            return Err(Error::usage("the name of a schema has 1 to 64 characters"));
+        }
+        let password = match flags.password.clone() {
+            Some(password) if password == cli::ASK => Some(output::ask_password()?),
+            Some(password) => Some(password),
+            None => from_url(Opts::pass).or_else(|| variable("MYSQL_PWD")),
+        };
+        let user = flags.user.clone().or_else(|| from_url(Opts::user).filter(|user| !user.is_empty()));
+        Ok(Settings {
+            server: Server {
+                socket: socket(&flags, url.as_ref()),
+                host: flags.host.or_else(|| url.as_ref().map(|url| url.ip_or_hostname().into())).unwrap_or("127.0.0.1".into()),
+                port: flags.port.or_else(|| url.as_ref().map(Opts::tcp_port)).unwrap_or(3306),
+                user: user.or_else(|| variable("USER")).or_else(|| variable("LOGNAME")).unwrap_or("root".into()),
+                password: password.map(Secret),
+                ssl_mode: flags.ssl_mode.unwrap_or_default(),
+            },
+            schema,
+            output: flags.output,
+            log_format: flags.log_format,
+            zone: if flags.utc { TimeZone::UTC } else { TimeZone::system() },
+            screen: screen(),
+        })
+    }
+}
+
+/// The socket to use, if any: as with `mysql`, only for the local host, and by default when neither host nor port is named.
+fn socket(flags: &GlobalArgs, url: Option<&Opts>) -> Option<String> {
+    if flags.host.as_deref().is_some_and(|host| host != "localhost") {
+        return None;
+    }
+    let given = flags.socket.clone().or_else(|| url.and_then(Opts::socket).map(str::to_owned));
+    let default = || SOCKETS.iter().find(|path| Path::new(path).exists()).map(|path| (*path).to_owned());
+    let local = url.is_none() && flags.port.is_none();
+    given.or_else(|| if local { default() } else { None })
+}
+
+/// A variable of the environment, unless unset or empty.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(flags: GlobalArgs) -> Settings {
+        Settings::resolve(flags).expect("settings")
+    }
+
+    fn url(url: &str) -> GlobalArgs {
+        GlobalArgs { url: Some(url.into()), ..GlobalArgs::default() }
+    }
+
+    #[test]
+    fn a_url_says_everything() {
+        let settings = resolve(url("mysql://bo%40b:s%2Fx@db:3307/jobs"));
+        assert_eq!(settings.server.to_string(), "db:3307");
+        assert_eq!(settings.server.user, "bo@b");
+        assert_eq!(settings.server.password.map(|secret| secret.0).as_deref(), Some("s/x"));
+        assert_eq!(settings.schema, "jobs");
+    }
+
+    #[test]
+    fn flags_win_over_the_url() {
+        let flags = GlobalArgs { port: Some(3308), database: Some("mine".into()), ..url("mysql://bob@db:3307/jobs") };
+        let settings = resolve(flags);
+        assert_eq!(settings.server.to_string(), "db:3308");
+        assert_eq!(settings.schema, "mine");
+    }
+
+    #[test]
+    fn a_socket_is_for_the_local_host_only() {
+        let flags = |host: &str| GlobalArgs { host: Some(host.into()), socket: Some("/s".into()), ..GlobalArgs::default() };
+        assert_eq!(resolve(flags("localhost")).server.to_string(), "/s");
+        assert_eq!(resolve(flags("127.0.0.1")).server.to_string(), "127.0.0.1:3306");
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let settings = resolve(url("mysql://bob:hunter2@db/jobs"));
+        assert!(!format!("{settings:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn a_wrong_url_is_wrong_usage() {
+        let error = Settings::resolve(url("postgres://db")).expect_err("no such scheme");
+        assert_eq!(error.kind.exit_code(), 2);
+    }
+}
