@@ -60,6 +60,7 @@ acquire: BEGIN
                 END IF;
             END;
 
+            ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
             SELECT job_runner_epoch + 1, job_run_open INTO v_epoch, v_open

@@ -81,6 +81,7 @@ define: BEGIN
                 END IF;
             END;
 
+            ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
             SELECT MAX(job_id) INTO v_job_id FROM job WHERE job_owner = v_owner AND job_name = in_job_name FOR UPDATE;

@@ -52,6 +52,7 @@ BEGIN
                 END IF;
             END;
 
+            ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
             SELECT job_run_open, job_status INTO v_open, v_status FROM job WHERE job_id = v_job_id FOR UPDATE;

@@ -6,9 +6,10 @@ CREATE PROCEDURE job$_record(
     IN in_error_code INT UNSIGNED,
     IN in_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    OUT out_seconds DECIMAL(20,6),
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away. out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, v_message)'
+COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away. out_seconds: how long the run took; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, v_seconds, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -18,7 +19,7 @@ record: BEGIN
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_failures, v_max_failures INT UNSIGNED;
     DECLARE v_known, v_cycles BIGINT UNSIGNED;
-    DECLARE v_now DATETIME(6);
+    DECLARE v_now, v_started DATETIME(6);
     DECLARE v_tries INT DEFAULT 0;
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -39,21 +40,22 @@ record: BEGIN
                 END IF;
             END;
 
-            SET out_message = NULL;
+            SET out_seconds = NULL, out_message = NULL;
             ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
             SELECT COUNT(*), MAX(job_runner_token), MAX(job_status), MAX(job_failures), MAX(job_max_failures), MAX(job_runner_cycles),
-                   MAX(job_runner_account)
-            INTO v_known, v_token, v_status, v_failures, v_max_failures, v_cycles, v_account
+                   MAX(job_runner_account), MAX(job_runner_last_cycle_start)
+            INTO v_known, v_token, v_status, v_failures, v_max_failures, v_cycles, v_account, v_started
             FROM job WHERE job_id = in_job_id FOR UPDATE;
-            IF v_known = 0 OR NOT v_token <=> SHA2(in_run_token, 256) THEN
+            IF v_known = 0 OR NOT COALESCE(v_token = SHA2(in_run_token, 256), FALSE) THEN
                 SET out_message = IF(v_known = 0, 'The job is gone', 'Another runner took the job over');
                 COMMIT AND NO CHAIN NO RELEASE;
                 LEAVE record;
             END IF;
 
             SET v_now = UTC_TIMESTAMP(6);
+            SET out_seconds = TIMESTAMPDIFF(MICROSECOND, v_started, v_now) * 0.000001;
             SET v_failures = IF(in_failed, v_failures + 1, 0);
             UPDATE job_run
             SET outcome = IF(in_failed, 'ERROR', 'OK'),

@@ -15,7 +15,7 @@ release_runner: BEGIN
 
     ROLLBACK AND NO CHAIN NO RELEASE;
     SELECT COUNT(*), MAX(job_runner_token) INTO v_known, v_token FROM job WHERE job_id = in_job_id;
-    IF v_known = 1 AND NOT v_token <=> SHA2(in_run_token, 256) THEN
+    IF v_known = 1 AND NOT COALESCE(v_token = SHA2(in_run_token, 256), FALSE) THEN
         LEAVE release_runner;
     END IF;
 
@@ -27,6 +27,7 @@ release_runner: BEGIN
                 SET v_tries = v_tries + 1;
             END;
 
+            ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
             SELECT MAX(job_runner_token), MAX(job_runner_account), MAX(job_runner_epoch), MAX(job_run_open)

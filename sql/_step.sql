@@ -7,7 +7,7 @@ CREATE PROCEDURE job$_step(
     OUT out_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Decides what the runner does next, in one transaction that begins by locking the job row and comparing the run token. out_action: WAIT (out_wait seconds at most, then ask again), RUN (the occurrence is claimed as out_run_no; execute out_call, then record) or END (out_message says why). Errors: those of the server. Example: CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message)'
+COMMENT 'Decides what the runner does next, in one transaction that begins by locking the job row and comparing the run token. out_action: WAIT (out_wait seconds at most, then ask again), RUN (the occurrence is claimed as out_run_no; execute out_call, then record), SKIP (out_message says what was skipped; ask again) or END (out_message says why). Errors: those of the server. Example: CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -23,6 +23,7 @@ step: BEGIN
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_host, v_server, v_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_tries INT DEFAULT 0;
+    DECLARE v_reason VARCHAR(32) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_done_before BOOLEAN DEFAULT FALSE;
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -62,7 +63,7 @@ step: BEGIN
                 SET out_message = 'The job is gone';
                 COMMIT AND NO CHAIN NO RELEASE;
                 LEAVE step;
-            ELSEIF NOT v_token <=> SHA2(in_run_token, 256) THEN
+            ELSEIF NOT COALESCE(v_token = SHA2(in_run_token, 256), FALSE) THEN
                 SET out_message = 'Another runner took the job over';
                 COMMIT AND NO CHAIN NO RELEASE;
                 LEAVE step;
@@ -110,8 +111,10 @@ step: BEGIN
                 -- Resumed by a plain UPDATE: what fell into the pause is never caught up.
                 CALL job$_grid(v_anchor, v_interval, LEAST(v_now, COALESCE(v_finish, v_now)), v_last, v_after);
                 CALL job$_skip(in_job_id, v_last, 'PAUSED', v_account);
+                SET out_message = CONCAT('PAUSED: skipped ', v_next, ' to ', v_last, ' UTC');
                 COMMIT AND NO CHAIN NO RELEASE;
-                ITERATE decide;
+                SET out_action = 'SKIP';
+                LEAVE step;
             END IF;
 
             IF v_status = 'ENABLED' AND (v_next IS NULL OR v_next > v_finish) THEN
@@ -126,22 +129,25 @@ step: BEGIN
                 -- Due. The latest instant that has come runs, late or not; whole intervals missed before it are one span.
                 CALL job$_grid(v_anchor, v_interval, LEAST(v_now, COALESCE(v_finish, v_now)), v_last, v_after);
                 IF v_last > v_next THEN
-                    CALL job$_grid(v_anchor, v_interval, v_last - INTERVAL 1 MICROSECOND, v_next, v_after);
-                    CALL job$_skip(in_job_id, v_next,
-                        CASE
-                            WHEN v_next < v_runner_start THEN 'NO_RUNNER'
-                            WHEN v_cycle_finish > v_next THEN 'OVERRUN'
-                            ELSE 'STALLED'
-                        END, v_account);
+                    CALL job$_grid(v_anchor, v_interval, v_last - INTERVAL 1 MICROSECOND, v_last, v_after);
+                    SET v_reason = CASE
+                        WHEN v_last < v_runner_start THEN 'NO_RUNNER'
+                        WHEN v_cycle_finish > v_last THEN 'OVERRUN'
+                        ELSE 'STALLED'
+                    END;
+                    CALL job$_skip(in_job_id, v_last, v_reason, v_account);
+                    SET out_message = CONCAT(v_reason, ': skipped ', v_next, ' to ', v_last, ' UTC');
                     COMMIT AND NO CHAIN NO RELEASE;
-                    ITERATE decide;
+                    SET out_action = 'SKIP';
+                    LEAVE step;
                 END IF;
                 CALL job$_grid(v_anchor, v_interval, v_last, v_next, v_after);
                 IF v_done_before THEN
                     UPDATE job SET job_next = v_after, job_changed = job_changed WHERE job_id = in_job_id;
-                    SET v_done_before = FALSE;
+                    SET out_message = CONCAT('DONE BEFORE: passed over ', v_next, ' UTC');
                     COMMIT AND NO CHAIN NO RELEASE;
-                    ITERATE decide;
+                    SET out_action = 'SKIP';
+                    LEAVE step;
                 END IF;
                 INSERT INTO job_run (
                     job_id, run_no, run_kind, outcome, job_owner, job_name, scheduled_for, attempt, started_at,
@@ -182,7 +188,7 @@ step: BEGIN
             END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             SET out_action = 'WAIT';
-            SET out_wait = IF(v_status = 'PAUSED', 6, TIMESTAMPDIFF(MICROSECOND, v_now, v_next) / 1000000);
+            SET out_wait = IF(v_status = 'PAUSED', 6, TIMESTAMPDIFF(MICROSECOND, v_now, v_next) * 0.000001);
             LEAVE step;
         END;
     END LOOP decide;

@@ -38,6 +38,7 @@ BEGIN
                 END IF;
             END;
 
+            ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
             CALL job$_find(v_owner, in_job_name, 'job$stop', v_job_id);

@@ -27,7 +27,11 @@ SELECT
         ELSE 'ENABLED'
     END AS status,
     CASE
-        WHEN o.claims AND NOT o.here THEN CONCAT('on ', o.job_runner_server_name, ', seen from a replica')
+        WHEN o.claims AND NOT o.here THEN CONCAT(
+            'on ', o.job_runner_server_name, ', seen from a replica',
+            IF(o.job_runner_status <> 'RUNNING' AND o.job_runner_seen < UTC_TIMESTAMP(6) - INTERVAL 30 SECOND,
+                CONCAT('; no sign of life since ', o.job_runner_seen, ' UTC'), '')
+        )
         WHEN o.claims THEN o.job_runner_reason
     END AS status_detail,
     IF(o.claims AND (o.live OR NOT o.here), o.job_runner_connection_id, NULL) AS job_runner_connection_id,
@@ -44,7 +48,7 @@ SELECT
     r.started_at AS last_started_at,
     r.finished_at AS last_finished_at,
     r.outcome AS last_outcome,
-    CAST(TIMESTAMPDIFF(MICROSECOND, r.started_at, r.finished_at) / 1000000 AS DECIMAL(20,6)) AS last_duration,
+    CAST(TIMESTAMPDIFF(MICROSECOND, r.started_at, r.finished_at) * 0.000001 AS DECIMAL(20,6)) AS last_duration,
     r.error_code AS last_error_code,
     r.error_sqlstate AS last_error_sqlstate,
     r.error_message AS last_error_message,

@@ -2,19 +2,19 @@ CREATE PROCEDURE job$run_with(
     IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
+COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive; then a row (job$notice, run_no, seconds, message) is sent for each thing that happens: STARTED, OK, ERROR, SKIPPED). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
 SQL SECURITY INVOKER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
 run: BEGIN
-    DECLARE c_slice INT DEFAULT 6;
+    DECLARE v_slice INT DEFAULT 6;
     DECLARE v_token, v_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_job_id, v_run_no BIGINT UNSIGNED;
     DECLARE v_action VARCHAR(8) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_wait DECIMAL(20,6);
+    DECLARE v_wait, v_seconds DECIMAL(20,6);
     DECLARE v_woken, v_client_gone INT DEFAULT 0;
     DECLARE v_failed, v_open BOOLEAN;
     DECLARE v_error_code INT UNSIGNED;
@@ -51,6 +51,12 @@ run: BEGIN
         LEAVE run;
     END IF;
 
+    IF v_controller IS NOT NULL THEN
+        -- A request of its controller, and the controller's death, must not wait for a long slice.
+        SET v_slice = 2;
+        SELECT 'STARTED' AS `job$notice`, NULL AS run_no, NULL AS seconds, CONNECTION_ID() AS message;
+    END IF;
+
     cycle: LOOP
         CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message);
         CASE v_action
@@ -58,7 +64,7 @@ run: BEGIN
             -- A sleep can return early, and at 5 s it does so for ever once the client is dead: the step looks at the clock.
             BEGIN
                 DECLARE CONTINUE HANDLER FOR 1317 SET v_woken = 1;
-                SELECT SLEEP(LEAST(v_wait, c_slice)) INTO v_woken;
+                SELECT SLEEP(LEAST(v_wait, v_slice)) INTO v_woken;
             END;
             IF NOT v_woken <=> 0 THEN
                 SET v_message = 'Interrupted while it was waiting';
@@ -109,9 +115,17 @@ run: BEGIN
             IF @@session.max_error_count <> v_max_error_count THEN
                 SET SESSION max_error_count = v_max_error_count;
             END IF;
-            CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message, v_message);
+            CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message,
+                v_seconds, v_message);
+            IF v_controller IS NOT NULL THEN
+                SELECT IF(v_failed, 'ERROR', 'OK') AS `job$notice`, v_run_no AS run_no, v_seconds AS seconds, v_error_message AS message;
+            END IF;
             IF v_message IS NOT NULL THEN
                 LEAVE cycle;
+            END IF;
+        WHEN 'SKIP' THEN
+            IF v_controller IS NOT NULL THEN
+                SELECT 'SKIPPED' AS `job$notice`, NULL AS run_no, NULL AS seconds, v_message AS message;
             END IF;
         ELSE
             LEAVE cycle;

@@ -80,6 +80,17 @@ impl Error {
         self
     }
 
+    /// The sentence, with what lies behind it.
+    pub fn with_cause(&self) -> String {
+        let mut text = self.message.clone();
+        let mut cause = self.source();
+        while let Some(inner) = cause {
+            text += &format!(": {inner}");
+            cause = inner.source();
+        }
+        text
+    }
+
     /// Whether a server said it with one of these codes.
     pub fn is_server(&self, codes: &[u16]) -> bool {
         self.code.is_some_and(|code| codes.contains(&code))
@@ -88,17 +99,15 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        let mut cause = self.cause.as_deref().map(|cause| cause as &dyn StdError);
-        while let Some(inner) = cause {
-            write!(f, ": {inner}")?;
-            cause = inner.source();
-        }
-        Ok(())
+        f.write_str(&self.message)
     }
 }
 
-impl StdError for Error {}
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn StdError + 'static))
+    }
+}
 
 /// What the server's error codes mean here: kind, and what to type.
 const SERVER_ERRORS: &[(u16, Kind, &str)] = &[

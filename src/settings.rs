@@ -94,6 +94,11 @@ pub fn screen() -> Screen {
     }
 }
 
+/// The name of this host, as the system tells it.
+pub fn host_name() -> String {
+    gethostname::gethostname().to_string_lossy().into_owned()
+}
+
 impl Settings {
     /// Puts flags over the URL, the URL over the environment, the environment over defaults.
     pub fn resolve(flags: GlobalArgs) -> Result<Settings, Error> {

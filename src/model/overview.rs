@@ -28,6 +28,10 @@ pub struct JobOverview {
     pub job_schedule_interval: Option<Span>,
     /// Failures in a row that end it.
     pub job_max_failures: Option<u64>,
+    /// PROCEDURE, STATEMENT or EXTERNAL.
+    pub job_kind: String,
+    /// What is wanted of it.
+    pub job_status: String,
     /// What it is, in one derived word.
     pub status: String,
     /// More about the word.

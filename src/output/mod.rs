@@ -43,32 +43,30 @@ impl Output {
     fn block(&mut self, block: &Block) -> Result<(), Error> {
         match block {
             Block::Text(text) => self.text(text),
-            Block::Table(table) => {
-                let text = table::render(table, self.screen);
-                self.text(&text)
-            }
+            Block::Table(table) => self.write(&table::render(table, self.screen)),
         }
     }
 
     /// Prints a text as it is, but for control characters on a terminal, and ends its last line.
     pub fn text(&mut self, text: &str) -> Result<(), Error> {
-        let text = if self.screen.terminal { printable(text) } else { text.to_owned() };
-        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        let written = write!(self.stdout, "{text}{end}");
-        quiet_end(written)
+        self.write(&if self.screen.terminal { printable(text) } else { text.to_owned() })?;
+        self.write(if text.is_empty() || text.ends_with('\n') { "" } else { "\n" })
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Error> {
+        quiet_end(self.stdout.write_all(text.as_bytes()))
     }
 
     /// Writes out what is still in the buffer.
     pub fn flush(&mut self) -> Result<(), Error> {
-        let flushed = self.stdout.flush();
-        quiet_end(flushed)
+        quiet_end(self.stdout.flush())
     }
 
     /// Prints an error and its hints to stderr.
     pub fn error(&mut self, error: &Error) {
         // What came before the error is printed before it; where even that fails, the error is what counts.
         let _ = self.stdout.flush();
-        let mut text = format!("error: {error}\n");
+        let mut text = format!("error: {}\n", error.with_cause());
         for hint in &error.hints {
             text += &format!("hint: {hint}\n");
         }
@@ -92,14 +90,18 @@ impl Output {
 /// Asks for a password on the terminal, without an echo.
 pub fn ask_password() -> Result<String, Error> {
     rpassword::prompt_password("Enter password: ").map_err(|cause| {
-        Error::usage("cannot ask for a password without a terminal").because(cause).hint("set `MYSQL_PWD`, or attach it: `-pPASSWORD`")
+        Error::usage("cannot ask for a password without a terminal")
+            .because(cause)
+            .hint("set `MYSQL_PWD`, or attach it: `-pPASSWORD`")
     })
 }
 
 /// A reader that went away (`jobctl list | head -1`) has what it wanted; any other failure to write is an error.
 fn quiet_end(written: io::Result<()>) -> Result<(), Error> {
     match written {
-        Err(cause) if cause.kind() != ErrorKind::BrokenPipe => Err(Error::new(Kind::Failed, "cannot write to stdout").because(cause)),
+        Err(cause) if cause.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::new(Kind::Failed, "cannot write to stdout").because(cause))
+        }
         _ => Ok(()),
     }
 }

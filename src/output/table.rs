@@ -8,7 +8,7 @@ use crate::settings::Screen;
 /// Draws a table: with borders and fitted to the width on a terminal, one line per row elsewhere.
 pub fn render(table: &report::Table, screen: Screen) -> String {
     let mut drawn = Table::new();
-    drawn.load_preset(if screen.terminal { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
+    drawn.load_style(if screen.terminal { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
     if screen.terminal || screen.width.is_some() {
         drawn.set_content_arrangement(ContentArrangement::Dynamic);
     }

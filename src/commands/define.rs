@@ -1,0 +1,77 @@
+//! `jobctl define`.
+
+use clap::Args;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use crate::db::{self, Session};
+use crate::error::{Error, Kind};
+use crate::model::{JobName, ProcedureName, Span, parse_time, sql_time};
+use crate::report::{self, Answer};
+use crate::settings::Settings;
+
+/// Define a job: a procedure, and when to call it
+///
+/// The job belongs to the account that defines it. Nothing runs until `jobctl start` or `CALL job$run` runs it.
+#[derive(Args, Debug)]
+pub struct DefineArgs {
+    /// Name of the job, unique among one's own
+    pub name: JobName,
+    /// Procedure to call, which takes no argument
+    #[arg(long, value_name = "SCHEMA.PROCEDURE")]
+    pub call: ProcedureName,
+    /// Time between two calls, such as 90s, 5m, 1h30m or 0.5s
+    #[arg(long, value_name = "SPAN")]
+    pub every: Span,
+    /// First call [default: one SPAN from now]
+    #[arg(long, value_name = "TIME")]
+    pub start: Option<String>,
+    /// No call after it
+    #[arg(long, value_name = "TIME")]
+    pub finish: Option<String>,
+    /// Zone of times without an offset [default: this machine's]
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
+    /// Failures in a row after which the job is given up as ERROR
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_failures: Option<u32>,
+    /// What the job is for
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    /// Redefine a job that exists; its id, status and history stay
+    #[arg(long, conflicts_with = "if_not_exists")]
+    pub replace: bool,
+    /// Leave a job that exists as it is
+    #[arg(long)]
+    pub if_not_exists: bool,
+}
+
+/// Defines the job and echoes its first occurrences.
+pub async fn run(settings: &Settings, args: DefineArgs) -> Result<Answer, Error> {
+    let zone = match &args.tz {
+        Some(name) => TimeZone::get(name).map_err(|cause| {
+            Error::usage(format!("`{name}` is no time zone that this machine knows"))
+                .because(cause)
+                .hint("a zone looks like `Europe/Berlin`")
+        })?,
+        None => settings.zone.clone(),
+    };
+    let instant = |text: &Option<String>| text.as_ref().map(|text| parse_time(text, &zone).map(sql_time)).transpose();
+    let options = json!({
+        "schema": args.call.schema,
+        "procedure": args.call.name,
+        "every": args.every.seconds(),
+        "start": instant(&args.start).map_err(Error::usage)?,
+        "finish": instant(&args.finish).map_err(Error::usage)?,
+        "max_failures": args.max_failures,
+        "description": args.description,
+        "replace": args.replace,
+        "if_not_exists": args.if_not_exists,
+    });
+    let mut conn = db::connect(settings, Session::Own).await?;
+    let arguments = vec![args.name.as_str().into(), options.to_string().into()];
+    let rows = db::call(&mut conn, &settings.schema, "job$define", arguments).await?;
+    conn.disconnect().await?;
+    let row = rows.into_iter().next().ok_or_else(|| Error::new(Kind::Failed, "`job$define` gave no answer"))?;
+    Ok(report::defined(row, &args.name, &args.call, args.every, &zone))
+}

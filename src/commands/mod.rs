@@ -1,0 +1,30 @@
+//! One file per verb: its arguments, whose doc comment is the help text, and `run`.
+
+pub mod define;
+pub mod drop;
+pub mod install;
+pub mod list;
+pub mod show;
+pub mod start;
+pub mod status;
+pub mod uninstall;
+
+use crate::cli::Verb;
+use crate::error::Error;
+use crate::output::Output;
+use crate::report::Answer;
+use crate::settings::Settings;
+
+/// Carries out a verb.
+pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result<Answer, Error> {
+    match verb {
+        Verb::Install(args) => install::run(settings, args).await,
+        Verb::Uninstall(args) => uninstall::run(settings, args, output).await,
+        Verb::Define(args) => define::run(settings, args).await,
+        Verb::List(args) => list::run(settings, args).await,
+        Verb::Show(args) => show::run(settings, args).await,
+        Verb::Drop(args) => drop::run(settings, args).await,
+        Verb::Start(args) => start::run(settings, args).await,
+        Verb::Status(args) => status::run(settings, args).await,
+    }
+}

@@ -1,0 +1,69 @@
+//! What a runner says while it works: one row `(job$notice, run_no, seconds, message)` for each thing that happens.
+
+use mysql_async::Row;
+
+use crate::model::Span;
+
+/// First column of a notice, which tells it from the rows of a body.
+pub const COLUMN: &str = "job$notice";
+
+/// One thing that happened.
+#[derive(Debug, PartialEq)]
+pub enum Notice {
+    /// The runner took the job over, on this connection.
+    Started {
+        /// `CONNECTION_ID()` of the runner.
+        connection: u64,
+    },
+    /// A run ended well.
+    Ok {
+        /// Number of the run.
+        run_no: u64,
+        /// How long it took.
+        took: Option<Span>,
+    },
+    /// A run failed.
+    Failed {
+        /// Number of the run.
+        run_no: u64,
+        /// How long it took.
+        took: Option<Span>,
+        /// What went wrong.
+        message: String,
+    },
+    /// Occurrences were skipped.
+    Skipped {
+        /// Which, and why.
+        message: String,
+    },
+}
+
+impl Notice {
+    /// Reads a row; `None` for one that is no notice, as a body may forge.
+    pub fn read(row: &Row) -> Option<Notice> {
+        let text = |column: &str| row.get_opt::<Option<String>, _>(column)?.ok()?;
+        let run_no = || row.get_opt::<u64, _>("run_no")?.ok();
+        let took = text("seconds").and_then(|seconds| seconds.parse().ok());
+        let message = || text("message").unwrap_or_else(|| "no diagnostics".into());
+        match text(COLUMN)?.as_str() {
+            "STARTED" => Some(Notice::Started { connection: message().parse().ok()? }),
+            "OK" => Some(Notice::Ok { run_no: run_no()?, took }),
+            "ERROR" => Some(Notice::Failed { run_no: run_no()?, took, message: message() }),
+            "SKIPPED" => Some(Notice::Skipped { message: message() }),
+            _ => None,
+        }
+    }
+
+    /// Writes it into the log.
+    pub fn log(&self, job: &str) {
+        let show = |took: &Option<Span>| took.as_ref().map_or("an unknown time".into(), Span::brief);
+        match self {
+            Notice::Started { connection } => tracing::info!(job, connection, "runner started"),
+            Notice::Ok { run_no, took } => tracing::info!(job, run_no, "run ok in {}", show(took)),
+            Notice::Failed { run_no, took, message } => {
+                tracing::warn!(job, run_no, "run failed in {}: {message}", show(took));
+            }
+            Notice::Skipped { message } => tracing::warn!(job, "occurrences skipped, {message}"),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Decides which job gets a runner when, and when all is over.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, interval};
+
+use super::backoff::Backoff;
+use super::runner::{self, Report};
+use super::{Plan, Signals, stop, watch};
+use crate::error::{Error, Kind};
+use crate::model::JobOverview;
+use crate::settings::Settings;
+
+/// How often runners that have not ended yet are asked to.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+/// All runners of one controller.
+pub struct Supervisor {
+    settings: Settings,
+    plan: Plan,
+    jobs: HashMap<String, Job>,
+    looks: mpsc::Receiver<Vec<JobOverview>>,
+    reports: mpsc::UnboundedReceiver<(String, Report)>,
+    reporter: mpsc::UnboundedSender<(String, Report)>,
+}
+
+/// What the supervisor knows of a job.
+#[derive(Debug)]
+struct Job {
+    /// Whether a runner of ours is at it, from its login to its end.
+    running: bool,
+    /// Connection of that runner, once it works.
+    connection: Option<u64>,
+    /// Before it, no new runner is tried.
+    not_before: Instant,
+    backoff: Backoff,
+    /// What was said last, so that a refusal that stays is said once.
+    said: Option<String>,
+    /// How its schedule ended, if it did.
+    ended: Option<String>,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        Job {
+            running: false,
+            connection: None,
+            not_before: Instant::now(),
+            backoff: Backoff::default(),
+            said: None,
+            ended: None,
+        }
+    }
+}
+
+impl Supervisor {
+    /// Logs in, looks at the jobs, and refuses what cannot be run.
+    pub async fn start(settings: &Settings, plan: Plan) -> Result<Self, Error> {
+        let mut conn = watch::open(settings).await?;
+        let jobs = watch::look(&mut conn, settings).await?;
+        for name in &plan.names {
+            check(name, jobs.iter().find(|job| job.job_name == *name))?;
+        }
+        let (look, looks) = mpsc::channel(1);
+        let (reporter, reports) = mpsc::unbounded_channel();
+        // The look that was just taken is repeated at once; one truth, one path.
+        tokio::spawn(watch::run(settings.clone(), conn, look));
+        Ok(Supervisor { settings: settings.clone(), plan, jobs: HashMap::new(), looks, reports, reporter })
+    }
+
+    /// Starts runners and hears them until all is over.
+    pub async fn supervise(mut self, signals: &mut Signals) -> Result<(), Error> {
+        loop {
+            tokio::select! {
+                signal = signals.next() => {
+                    tracing::info!("{}: runners end after their present cycle", signal.name());
+                    break;
+                }
+                Some((name, report)) = self.reports.recv() => self.hear(name, report),
+                Some(jobs) = self.looks.recv() => {
+                    self.tend(&jobs);
+                    if let Some(ended) = self.all_ended() {
+                        return ended;
+                    }
+                }
+            }
+        }
+        self.drain(signals).await
+    }
+
+    /// Waits until all runners have ended, asking those that work; a second signal ends the wait.
+    async fn drain(mut self, signals: &mut Signals) -> Result<(), Error> {
+        let mut again = interval(ASK_AGAIN);
+        while self.jobs.values().any(|job| job.running) {
+            let asking = self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.connection?))).collect();
+            tokio::select! {
+                signal = signals.next() => {
+                    for (name, job) in self.jobs.iter().filter(|(_, job)| job.running) {
+                        tracing::warn!(job = name, connection = job.connection, "left to the server, which finishes its run");
+                    }
+                    return Err(signal.into());
+                }
+                Some((name, report)) = self.reports.recv() => self.hear(name, report),
+                _ = again.tick() => {
+                    let settings = self.settings.clone();
+                    tokio::spawn(async move {
+                        if let Err(error) = stop::ask(&settings, &asking).await {
+                            tracing::warn!("cannot ask runners to end, trying again: {}", error.with_cause());
+                        }
+                    });
+                }
+            }
+        }
+        tracing::info!("all runners have ended");
+        Ok(())
+    }
+
+    /// Takes in what a runner says.
+    fn hear(&mut self, name: String, report: Report) {
+        let job = self.jobs.entry(name.clone()).or_default();
+        match report {
+            Report::Started { connection } => {
+                job.connection = Some(connection);
+                job.backoff.reset();
+                job.said = None;
+            }
+            Report::Ended(end) => {
+                let worked = job.connection.take().is_some();
+                job.running = false;
+                job.not_before = Instant::now() + job.backoff.next();
+                let said = match &end {
+                    Ok(message) => message.clone(),
+                    Err(error) => error.with_cause(),
+                };
+                if worked {
+                    tracing::info!(job = name, "runner ended: {said}");
+                } else if job.said.as_ref() != Some(&said) {
+                    tracing::warn!(job = name, "no runner yet: {said}");
+                    job.said = Some(said);
+                }
+            }
+        }
+    }
+
+    /// Gives a runner to each job that wants one, and notes which schedules have ended.
+    fn tend(&mut self, seen: &[JobOverview]) {
+        for name in self.plan.names.iter().filter(|name| !seen.iter().any(|job| job.job_name == **name)) {
+            self.jobs.entry(name.clone()).or_default().ended = Some("dropped".into());
+        }
+        for overview in seen {
+            let name = &overview.job_name;
+            if !self.plan.names.is_empty() && !self.plan.names.contains(name) {
+                continue;
+            }
+            let job = self.jobs.entry(name.clone()).or_default();
+            if job.running {
+                continue;
+            }
+            let wanted = wants_runner(overview);
+            if !wanted && job.ended.is_none() && !self.plan.names.is_empty() {
+                tracing::info!(job = name, "schedule ended: {}", overview.job_status);
+            }
+            job.ended = (!wanted).then(|| overview.job_status.clone());
+            // Another's runner is at work: stand by, and look again when its lock is free.
+            if wanted && overview.job_runner_connection_id.is_none() && job.not_before <= Instant::now() {
+                job.running = true;
+                let (settings, controller) = (self.settings.clone(), self.plan.controller.clone());
+                tokio::spawn(runner::run(settings, name.clone(), controller, self.reporter.clone()));
+            }
+        }
+    }
+
+    /// Whether all named schedules have ended, and how; `--all` never ends by itself.
+    fn all_ended(&self) -> Option<Result<(), Error>> {
+        if self.plan.names.is_empty() {
+            return None;
+        }
+        let mut failed = Vec::new();
+        for name in &self.plan.names {
+            let job = self.jobs.get(name)?;
+            let ended = job.ended.as_ref().filter(|_| !job.running)?;
+            if ended != "FINISHED" {
+                failed.push(format!("`{name}` is {ended}"));
+            }
+        }
+        Some(match failed.is_empty() {
+            true => Ok(()),
+            false => Err(Error::new(Kind::Failed, format!("not all schedules came to their end: {}", failed.join(", ")))),
+        })
+    }
+}
+
+/// Whether a runner may start for this job, as far as its status tells.
+fn wants_runner(job: &JobOverview) -> bool {
+    job.job_kind == "PROCEDURE" && matches!(job.job_status.as_str(), "ENABLED" | "RESUMED" | "PAUSED")
+}
+
+/// Refuses to start a job that does not exist, or whose status allows no runner.
+fn check(name: &str, job: Option<&JobOverview>) -> Result<(), Error> {
+    match job {
+        None => Err(Error::new(Kind::NotFound, format!("you own no job named `{name}`")).hint("`jobctl list` shows your jobs")),
+        Some(job) if !wants_runner(job) => {
+            let status = &job.job_status;
+            Err(Error::new(Kind::Refused, format!("`{name}` is {status}, and only an ENABLED or PAUSED job gets a runner"))
+                .hint(format!("`jobctl show '{name}'` tells more")))
+        }
+        Some(_) => Ok(()),
+    }
+}

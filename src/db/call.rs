@@ -1,0 +1,58 @@
+//! Statements and calls that give rows.
+
+use jiff::Timestamp;
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Params, Row};
+
+use super::{Record, quote, record};
+use crate::error::{Error, Kind};
+
+/// Runs a statement and gives its rows.
+pub async fn rows(conn: &mut Conn, sql: &str, params: impl Into<Params> + Send) -> Result<Vec<Record>, Error> {
+    let rows: Vec<Row> = conn.exec(sql, params.into()).await?;
+    Ok(rows.into_iter().map(record).collect())
+}
+
+/// Runs a statement and gives the first value of its first row.
+pub async fn first<T>(conn: &mut Conn, sql: &str, params: impl Into<Params> + Send) -> Result<Option<T>, Error>
+where
+    T: mysql_async::prelude::FromValue + Send + 'static,
+{
+    let row: Option<Row> = conn.exec_first(sql, params.into()).await?;
+    let value = row.and_then(|mut row| row.take_opt::<Option<T>, _>(0));
+    match value {
+        Some(Ok(value)) => Ok(value),
+        None => Ok(None),
+        Some(Err(cause)) => Err(Error::new(Kind::Failed, "the server gave an unexpected answer").because(cause)),
+    }
+}
+
+/// Calls a routine of the schema, reads all its result sets to the end, and gives the rows of the last one.
+pub async fn call(
+    conn: &mut Conn,
+    schema: &str,
+    routine: &str,
+    arguments: Vec<mysql_async::Value>,
+) -> Result<Vec<Record>, Error> {
+    let places = vec!["?"; arguments.len()].join(", ");
+    let sql = format!("CALL {}.{}({places})", quote::identifier(schema), quote::identifier(routine));
+    let arguments = if arguments.is_empty() { Params::Empty } else { Params::Positional(arguments) };
+    let mut result = conn.exec_iter(sql, arguments).await?;
+    let mut last = Vec::new();
+    while !result.is_empty() {
+        // The end of a call is a result without columns.
+        let data = !result.columns_ref().is_empty();
+        let rows: Vec<Row> = result.collect().await?;
+        if data {
+            last = rows;
+        }
+    }
+    Ok(last.into_iter().map(record).collect())
+}
+
+/// The server's clock, by which everything is planned.
+pub async fn now(conn: &mut Conn) -> Result<Timestamp, Error> {
+    let text: Option<String> = first(conn, "SELECT DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ')", ()).await?;
+    let now = text.and_then(|text| text.parse().ok());
+    now.ok_or_else(|| Error::new(Kind::Failed, "the server has no clock"))
+}

@@ -1,0 +1,42 @@
+//! The jobs as `job_overview` shows them.
+
+use mysql_async::Conn;
+use serde_json::Value;
+
+use super::{Record, call, quote, rows};
+use crate::error::{Error, Kind};
+use crate::model::JobOverview;
+
+/// Reads the jobs that the account may see, or the ones of that name: all through the view, else its own through a routine.
+pub async fn jobs(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<Vec<Record>, Error> {
+    let sql = format!(
+        "SELECT * FROM {}.job_overview WHERE ? IS NULL OR job_name = ? ORDER BY job_name, job_owner",
+        quote::identifier(schema)
+    );
+    let found = match rows(conn, &sql, (name, name)).await {
+        Err(error) if error.is_server(&[1044, 1142, 1143]) => call(conn, schema, "job$overview", vec![name.into()]).await,
+        found => found,
+    }?;
+    match name {
+        Some(name) if found.is_empty() => {
+            Err(Error::new(Kind::NotFound, format!("there is no job `{name}`")).hint("`jobctl list` shows the jobs there are"))
+        }
+        _ => Ok(found),
+    }
+}
+
+impl JobOverview {
+    /// Reads a row of the view.
+    pub fn read(row: Record) -> Result<Self, Error> {
+        serde_json::from_value(Value::Object(row)).map_err(|cause| {
+            Error::new(Kind::Failed, "the view `job_overview` is not the one that this jobctl knows")
+                .because(cause)
+                .hint("`jobctl install` brings the schema up to date")
+        })
+    }
+
+    /// Reads rows of the view.
+    pub fn read_all(rows: &[Record]) -> Result<Vec<Self>, Error> {
+        rows.iter().cloned().map(JobOverview::read).collect()
+    }
+}

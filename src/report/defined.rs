@@ -1,0 +1,52 @@
+//! `jobctl define` and `jobctl drop`.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::words::time;
+use super::{Answer, Block, Cell, Table};
+use crate::db::Record;
+use crate::model::{JobName, ProcedureName, Span};
+
+/// Echoes what was defined, with its first occurrences in the person's zone and in UTC.
+pub fn defined(row: Record, name: &JobName, procedure: &ProcedureName, every: Span, zone: &TimeZone) -> Answer {
+    let action = row.get("action").and_then(Value::as_str).unwrap_or_default();
+    let id = row.get("job_id").unwrap_or(&Value::Null);
+    let sentence = match action {
+        "UNCHANGED" => format!("job `{name}` exists and stays as it is (id {id})"),
+        "REPLACED" => format!("redefined job `{name}` (id {id}): calls {procedure} every {every}"),
+        _ => format!("defined job `{name}` (id {id}): calls {procedure} every {every}"),
+    };
+    let instants = ["next_1", "next_2", "next_3"].map(|column| row.get(column)?.as_str()?.parse::<Timestamp>().ok());
+    let instants: Vec<_> = instants.into_iter().flatten().collect();
+    let mut blocks = vec![Block::Text(sentence)];
+    if instants.is_empty() {
+        blocks.push(Block::Text("nothing is planned: the schedule is over".into()));
+    } else {
+        blocks.push(Block::Table(occurrences(&instants, zone)));
+    }
+    Answer::new(vec![row], blocks)
+}
+
+fn occurrences(instants: &[Timestamp], zone: &TimeZone) -> Table {
+    let mut header = vec!["first occurrences".to_owned()];
+    let mut zones = vec![zone.clone()];
+    if *zone != TimeZone::UTC {
+        header.push("UTC".into());
+        zones.push(TimeZone::UTC);
+    }
+    let line = |instant: &Timestamp| zones.iter().map(|zone| Cell::text(time(*instant, zone))).collect();
+    Table { header, rows: instants.iter().map(line).collect() }
+}
+
+/// Says what was dropped.
+pub fn dropped(row: Record, name: &JobName, purged: bool) -> Answer {
+    let runs = row.get("runs_purged").and_then(Value::as_u64).unwrap_or(0);
+    let sentence = if purged {
+        format!("dropped job `{name}` and its history ({runs} runs)")
+    } else {
+        format!("dropped job `{name}`; its history stays")
+    };
+    Answer::new(vec![row], vec![Block::Text(sentence)])
+}

@@ -1,0 +1,59 @@
+//! `jobctl show`: everything about a job, a line each.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::words::{distance, or_dash, outcome_tone, procedure, status, time};
+use super::{Answer, Block, Cell, Table};
+use crate::db::Record;
+use crate::model::JobOverview;
+
+/// Shows jobs, one after the other.
+pub fn job(rows: Vec<Record>, jobs: &[JobOverview], now: Timestamp, zone: &TimeZone) -> Answer {
+    let mut blocks = Vec::new();
+    for job in jobs {
+        if !blocks.is_empty() {
+            blocks.push(Block::Text("\n".into()));
+        }
+        blocks.push(Block::Table(Table { header: Vec::new(), rows: lines(job, now, zone) }));
+    }
+    Answer::new(rows, blocks)
+}
+
+fn lines(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<Vec<Cell>> {
+    let at = |instant: Timestamp| Cell::text(format!("{}, {}", time(instant, zone), distance(instant, now)));
+    let text = |text: &Option<String>| text.as_ref().map(Cell::text);
+    let runner = job.job_runner_connection_id.map(|id| {
+        let host = job.job_runner_host.as_ref().map(|host| format!(" from {host}")).unwrap_or_default();
+        Cell::text(format!("connection {id}{host}"))
+    });
+    let error = job.last_error_message.as_ref().map(|message| match job.last_error_code {
+        Some(code) => Cell::text(format!("{message} ({code})")),
+        None => Cell::text(message),
+    });
+    let lines = [
+        ("name", Some(Cell::text(&job.job_name))),
+        ("id", Some(Cell::text(job.job_id.to_string()))),
+        ("owner", Some(Cell::text(&job.job_owner))),
+        ("description", text(&job.job_description)),
+        ("procedure", Some(Cell::text(procedure(job)))),
+        ("every", Some(Cell::text(or_dash(job.job_schedule_interval.map(|every| every.to_string()))))),
+        ("start", job.job_schedule_start.map(at)),
+        ("finish", job.job_schedule_finish.map(at)),
+        ("max failures", job.job_max_failures.map(|max| Cell::text(max.to_string()))),
+        ("defined", job.job_defined.map(at)),
+        ("status", Some(status(job))),
+        ("", text(&job.status_detail)),
+        ("runner", runner),
+        ("runner start", job.job_runner_start.map(at)),
+        ("runner said", text(&job.job_runner_message)),
+        ("cycles", job.job_runner_cycles.map(|cycles| Cell::text(cycles.to_string()))),
+        ("failed in a row", Some(Cell::text(job.job_failures.to_string()))),
+        ("last run", job.last_outcome.as_ref().map(|outcome| Cell::text(outcome.to_lowercase()).tone(outcome_tone(outcome)))),
+        ("started", job.last_started_at.map(at)),
+        ("took", job.last_duration.map(|took| Cell::text(took.brief()))),
+        ("error", error),
+        ("next", job.job_next.map(at)),
+    ];
+    lines.into_iter().filter_map(|(label, cell)| Some(vec![Cell::text(label), cell?])).collect()
+}

@@ -1,0 +1,91 @@
+//! Turns rows into what a person is shown.
+
+mod defined;
+mod installed;
+mod job;
+mod list;
+mod status;
+mod words;
+
+pub use defined::{defined, dropped};
+pub use installed::{installed, uninstalled};
+pub use job::job;
+pub use list::list;
+pub use status::status;
+
+use crate::db::Record;
+
+/// What a command found out: rows for programs, blocks for people.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// For `--output json` and `csv`.
+    pub rows: Vec<Record>,
+    /// For `--output table`.
+    pub blocks: Vec<Block>,
+}
+
+impl Answer {
+    /// A text for people, with the same for programs.
+    pub fn new(rows: Vec<Record>, blocks: Vec<Block>) -> Self {
+        Answer { rows, blocks }
+    }
+}
+
+/// A part of what a person is shown.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// Lines of text.
+    Text(String),
+    /// A table.
+    Table(Table),
+}
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// The names of the columns; none for a list of labels and values.
+    pub header: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// What it says.
+    pub text: String,
+    /// Whether it is a number, aligned to the right.
+    pub right: bool,
+    /// How it strikes a person.
+    pub tone: Tone,
+}
+
+/// How something strikes a person; a colour, where colours are welcome.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// Nothing special.
+    Plain,
+    /// Somebody should know.
+    Warn,
+    /// Somebody should act.
+    Bad,
+}
+
+impl Cell {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Cell { text: text.into(), right: false, tone: Tone::Plain }
+    }
+
+    /// A number.
+    pub fn number(number: u64) -> Self {
+        Cell { right: true, ..Cell::text(number.to_string()) }
+    }
+
+    /// The same cell in another tone.
+    pub fn tone(self, tone: Tone) -> Self {
+        Cell { tone, ..self }
+    }
+}

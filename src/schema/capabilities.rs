@@ -1,0 +1,125 @@
+//! What the server can do, found out by trying, and the few places of `sql/` that depend on it.
+
+use mysql_async::Conn;
+use mysql_async::prelude::Queryable;
+
+use crate::db::quote;
+use crate::error::Error;
+
+/// A placeholder of `sql/`, and what may stand for it: the first whose probe the server can run.
+struct Choice {
+    placeholder: &'static str,
+    candidates: &'static [(&'static str, &'static str)],
+}
+
+/// Every server can run this probe.
+const ALWAYS: &str = "DO 0";
+
+const CHOICES: &[Choice] = &[
+    Choice {
+        placeholder: "{{server_identity}}",
+        candidates: &[
+            ("DO @@server_uuid", "@@server_uuid"),
+            ("DO @@server_uid", "@@server_uid"),
+            (ALWAYS, "CONCAT(@@hostname, ':', @@port)"),
+        ],
+    },
+    // The same inside a view, where variables cannot be named.
+    Choice {
+        placeholder: "{{server_identity_query}}",
+        candidates: &[
+            (
+                "DO @@server_uuid",
+                "SELECT variable_value AS server_identity FROM performance_schema.global_variables \
+                 WHERE variable_name = 'server_uuid'",
+            ),
+            (
+                "DO @@server_uid",
+                "SELECT variable_value AS server_identity FROM information_schema.global_variables \
+                 WHERE variable_name = 'server_uid'",
+            ),
+            (
+                ALWAYS,
+                "SELECT CONCAT(h.variable_value, ':', p.variable_value) AS server_identity \
+                 FROM information_schema.global_variables AS h JOIN information_schema.global_variables AS p \
+                 WHERE h.variable_name = 'hostname' AND p.variable_name = 'port'",
+            ),
+        ],
+    },
+    Choice {
+        placeholder: "{{status_schema}}",
+        candidates: &[
+            ("SELECT 1 FROM information_schema.global_status LIMIT 0", "information_schema"),
+            (ALWAYS, "performance_schema"),
+        ],
+    },
+    // How many CALLs this session has made: only MariaDB tells any account.
+    Choice {
+        placeholder: "{{call_count}}",
+        candidates: &[
+            (
+                "SELECT 1 FROM information_schema.session_status LIMIT 0",
+                "(SELECT CAST(variable_value AS SIGNED) FROM information_schema.session_status \
+                 WHERE variable_name = 'COM_CALL_PROCEDURE')",
+            ),
+            (ALWAYS, "0"),
+        ],
+    },
+    Choice { placeholder: "{{wsrep_on}}", candidates: &[("DO @@wsrep_on", "@@wsrep_on"), (ALWAYS, "0")] },
+];
+
+/// What to put for each placeholder on one server.
+#[derive(Debug)]
+pub struct Capabilities(Vec<(&'static str, String)>);
+
+impl Capabilities {
+    /// Tries everything out.
+    pub async fn probe(conn: &mut Conn, schema: &str) -> Result<Self, Error> {
+        let mut texts =
+            vec![("{{version}}", quote::literal(env!("CARGO_PKG_VERSION"))), ("{{schema}}", quote::literal(schema))];
+        for choice in CHOICES {
+            for (probe, text) in choice.candidates {
+                if can(conn, probe).await? {
+                    texts.push((choice.placeholder, (*text).to_owned()));
+                    break;
+                }
+            }
+        }
+        Ok(Capabilities(texts))
+    }
+
+    /// Fills in the placeholders of a text.
+    pub fn fill(&self, sql: &str) -> String {
+        self.0.iter().fold(sql.to_owned(), |sql, (placeholder, text)| sql.replace(placeholder, text))
+    }
+}
+
+/// Whether the server knows what a statement wants: a variable (1193), a table (1109, 1146).
+pub async fn can(conn: &mut Conn, probe: &str) -> Result<bool, Error> {
+    match conn.query_drop(probe).await.map_err(Error::from) {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_server(&[1193, 1109, 1146]) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::objects::OBJECTS;
+    use super::*;
+
+    #[test]
+    fn every_placeholder_of_sql_is_filled_in() {
+        let mut texts = vec![("{{version}}", "1".to_owned()), ("{{schema}}", "1".to_owned())];
+        texts.extend(CHOICES.iter().map(|choice| (choice.placeholder, "1".to_owned())));
+        let capabilities = Capabilities(texts);
+        for object in OBJECTS {
+            assert!(!capabilities.fill(object.sql).contains("{{"), "{}", object.name);
+        }
+    }
+
+    #[test]
+    fn every_choice_ends_with_what_always_works() {
+        assert!(CHOICES.iter().all(|choice| choice.candidates.last().is_some_and(|(probe, _)| *probe == ALWAYS)));
+    }
+}

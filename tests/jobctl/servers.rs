@@ -1,0 +1,115 @@
+//! Which servers the tests run on, and private ones for tests that must stop, freeze or replicate a server.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use mysql_async::{Opts, OptsBuilder};
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers");
+
+/// A server, and how its administrator logs in.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// `mysql`, `mariadb-10.11`, ...; what `tests/servers` calls it.
+    pub name: String,
+    /// `mysql://root@127.0.0.1:25600`.
+    pub url: String,
+}
+
+/// A server of one test's own; its data lives as long as this value.
+pub struct Private {
+    /// How to reach it.
+    pub server: Server,
+    dir: PathBuf,
+}
+
+/// The shared servers that every test runs on.
+pub fn all() -> &'static [Server] {
+    static SERVERS: OnceLock<Vec<Server>> = OnceLock::new();
+    SERVERS.get_or_init(|| {
+        let servers: Vec<_> = script(&["urls"])
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(name, url)| Server { name: name.into(), url: url.trim().into() })
+            .collect();
+        let own = std::env::var_os("JOBCTL_TEST_SERVERS").is_some();
+        let missing: Vec<_> = KNOWN.iter().filter(|name| !own && !servers.iter().any(|server| server.name == **name)).collect();
+        assert!(missing.is_empty(), "these test servers are not up: {missing:?}; run `tests/servers`");
+        assert!(!servers.is_empty(), "JOBCTL_TEST_SERVERS names no server");
+        servers
+    })
+}
+
+/// The names that `tests/servers` can start.
+const KNOWN: [&str; 3] = ["mysql", "mariadb-10.11", "mariadb-11.8"];
+
+/// The shared servers of which a private instance can be started.
+pub fn startable() -> impl Iterator<Item = &'static Server> {
+    all().iter().filter(|server| KNOWN.contains(&server.name.as_str()))
+}
+
+/// Runs the command-line client that came with `server`, as `login` (a URL), and gives what it printed.
+pub fn client(server: &Server, login: &Opts, arguments: &[&str], input: &str) -> std::process::Output {
+    use std::io::Write;
+    let mut child = Command::new(SCRIPT)
+        .args(["client", &server.name, "--protocol=tcp"])
+        .arg(format!("--host={}", login.ip_or_hostname()))
+        .arg(format!("--port={}", login.tcp_port()))
+        .arg(format!("--user={}", login.user().unwrap_or_default()))
+        .args(arguments)
+        .env("MYSQL_PWD", login.pass().unwrap_or_default())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("tests/servers can be run");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the client reads");
+    child.wait_with_output().expect("the client ends")
+}
+
+impl Server {
+    /// How its administrator logs in.
+    pub fn options(&self) -> OptsBuilder {
+        let options = Opts::from_url(&self.url).expect("tests/servers prints a URL");
+        OptsBuilder::from_opts(options).prefer_socket(false)
+    }
+}
+
+impl Private {
+    /// Starts a fresh instance of the kind of server called `name`; `options` as for `mysqld`.
+    pub fn start(name: &str, options: &[&str]) -> Self {
+        let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}{}", super::db::stamp()));
+        let mut private = Self { server: Server { name: name.into(), url: String::new() }, dir };
+        private.restart(options);
+        private
+    }
+
+    /// Starts it again after [`Private::stop`], on the same data and port.
+    pub fn restart(&mut self, options: &[&str]) {
+        let dir = self.dir.to_str().expect("a path in UTF-8").to_owned();
+        let mut arguments = vec!["start", &self.server.name, &dir, "--"];
+        arguments.extend(options);
+        self.server.url = script(&arguments).trim().to_owned();
+    }
+
+    /// Stops it in good order, or kills it.
+    pub fn stop(&self, kill: bool) {
+        let dir = self.dir.to_str().expect("a path in UTF-8");
+        let how: &[&str] = if kill { &["--kill"] } else { &[] };
+        script(&[&["stop", dir], how].concat());
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        let _ = Command::new(SCRIPT).arg("stop").arg(&self.dir).arg("--kill").stderr(Stdio::null()).status();
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+fn script(arguments: &[&str]) -> String {
+    let output = Command::new(SCRIPT).args(arguments).stdin(Stdio::null()).output().expect("tests/servers can be run");
+    assert!(output.status.success(), "tests/servers {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("tests/servers prints UTF-8")
+}
