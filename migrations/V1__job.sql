@@ -3,7 +3,7 @@
 -- runner that finishes a cycle. Every time is UTC by the database's clock.
 CREATE TABLE IF NOT EXISTS job (
     job_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT
-        COMMENT 'Identity of the job; never reused',
+        COMMENT 'Identity of the job; never reused; job$define counts by itself, AUTO_INCREMENT is for plain INSERTs',
     job_owner VARCHAR(128) NOT NULL
         COMMENT 'User name of the account that defined the job: what stands before the last @ of CURRENT_USER()',
     job_name VARCHAR(129) NOT NULL

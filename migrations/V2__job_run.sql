@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS job_run (
         COMMENT 'SQLSTATE of a failure',
     error_message VARCHAR(1024) NULL
         COMMENT 'What went wrong',
+    run_leaked VARCHAR(1024) NULL
+        COMMENT 'Settings of the session that the body left changed and that were put back; an exclamation mark: could not be',
     run_account VARCHAR(384) NULL
         COMMENT 'Account with whose rights it ran; of a span, who ended it',
     run_host VARCHAR(255) NULL

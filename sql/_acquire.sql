@@ -48,6 +48,12 @@ acquire: BEGIN
         LEAVE acquire;
     END IF;
 
+    CALL job$_in_progress(out_job_id, out_message);
+    IF out_message IS NOT NULL THEN
+        DO RELEASE_LOCK(v_lock_name);
+        LEAVE acquire;
+    END IF;
+
     CALL job$token(v_run_token);
     takeover: LOOP
         BEGIN
@@ -80,7 +86,7 @@ acquire: BEGIN
                 job_runner_controller = in_controller,
                 job_runner_version = {{version}},
                 job_runner_status = 'WAITING',
-                job_runner_reason = NULL,
+                job_runner_reason = 'starting',
                 job_runner_message = NULL,
                 job_runner_start = UTC_TIMESTAMP(6),
                 job_runner_finish = NULL,

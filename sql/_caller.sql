@@ -3,7 +3,7 @@ CREATE PROCEDURE job$_caller(
     OUT out_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Tells whose call this is, from the ticket in_token that the API routine has just inserted, and takes the ticket back by a rollback, which also ends whatever transaction the caller had open. out_account: the account; out_owner: its user name, what stands before the last @. Must be called by the routine that the API routine calls, at once. Errors: 45004 when there is no such ticket, 1422 from a trigger or function. Example: CALL job$_caller(in_token, v_account, v_owner)'
+COMMENT 'Tells whose call this is, from the ticket in_token that the API routine has just written, and takes the ticket back by a rollback, which also ends whatever transaction the caller had open. out_account: the account; out_owner: its user name, what stands before the last @. Must be called by the routine that the API routine calls, at once. Errors: 45004 when there is no such ticket, 1422 from a trigger or function. Example: CALL job$_caller(in_token, v_account, v_owner)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -14,8 +14,12 @@ BEGIN
 
     SELECT MAX(ticket_account) INTO v_account
     FROM job_ticket
-    WHERE ticket_token = in_token AND ticket_connection_id = CONNECTION_ID();
+    WHERE ticket_token = in_token AND ticket_connection_id = CONNECTION_ID() AND CAST(ticket_mode AS CHAR) = '2000-02-31';
     ROLLBACK AND NO CHAIN NO RELEASE;
+    -- A ticket that outlives the rollback was committed, and no routine of ours does that.
+    IF EXISTS (SELECT 1 FROM job_ticket WHERE ticket_token = in_token) THEN
+        SET v_account = NULL;
+    END IF;
 
     -- Since the token was issued: the CALL by which it counted, that of our caller, and ours.
     CALL job$_calls(v_calls);

@@ -14,7 +14,7 @@ define: BEGIN
         LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_start, v_finish, v_next_1, v_next_2, v_next_3, v_anchor, v_last DATETIME(6);
     DECLARE v_interval DECIMAL(16,6);
-    DECLARE v_job_id BIGINT UNSIGNED;
+    DECLARE v_job_id, v_counter BIGINT UNSIGNED;
     DECLARE v_action VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_from VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_tries INT DEFAULT 0;
@@ -84,17 +84,20 @@ define: BEGIN
             ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
+            -- The id comes from a counter of our own: whoever calls may have set insert_id in this session.
+            SELECT CAST(setting_value AS UNSIGNED) INTO v_counter FROM job_setting WHERE setting_name = 'job_counter' FOR UPDATE;
             SELECT MAX(job_id) INTO v_job_id FROM job WHERE job_owner = v_owner AND job_name = in_job_name FOR UPDATE;
             IF v_job_id IS NULL THEN
                 SET v_action = 'CREATED';
+                SELECT GREATEST(v_counter, COALESCE(MAX(job_id), 0)) + 1 INTO v_job_id FROM job;
+                UPDATE job_setting SET setting_value = v_job_id WHERE setting_name = 'job_counter';
                 INSERT INTO job (
-                    job_owner, job_name, job_description, job_kind, job_procedure_schema, job_procedure_name,
+                    job_id, job_owner, job_name, job_description, job_kind, job_procedure_schema, job_procedure_name,
                     job_schedule_start, job_schedule_finish, job_schedule_interval, job_max_failures, job_defined
                 ) VALUES (
-                    v_owner, in_job_name, v_description, 'PROCEDURE', v_schema, v_procedure,
+                    v_job_id, v_owner, in_job_name, v_description, 'PROCEDURE', v_schema, v_procedure,
                     v_start, v_finish, v_interval, v_max_failures, UTC_TIMESTAMP(6)
                 );
-                SELECT MAX(job_id) INTO v_job_id FROM job WHERE job_owner = v_owner AND job_name = in_job_name;
                 CALL job$_event(v_job_id, 'DEFINED', v_account, NULL, LEFT(in_options, 1024), NULL);
             ELSEIF v_replace = 'true' THEN
                 SET v_action = 'REPLACED';

@@ -6,10 +6,11 @@ CREATE PROCEDURE job$_record(
     IN in_error_code INT UNSIGNED,
     IN in_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_leaked VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_seconds DECIMAL(20,6),
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away. out_seconds: how long the run took; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, v_seconds, v_message)'
+COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away. out_seconds: how long the run took; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, NULL, v_seconds, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -62,7 +63,8 @@ record: BEGIN
                 finished_at = v_now,
                 error_code = in_error_code,
                 error_sqlstate = in_error_sqlstate,
-                error_message = in_error_message
+                error_message = in_error_message,
+                run_leaked = in_leaked
             WHERE job_id = in_job_id AND run_no = in_run_no AND outcome = 'RUNNING';
             UPDATE job
             SET job_run_open = NULL,

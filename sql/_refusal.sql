@@ -12,10 +12,7 @@ refusal: BEGIN
     DECLARE v_status, v_kind, v_runner_status VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_server, v_server_name VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_finish, v_seen DATETIME(6);
-    DECLARE v_connection, v_open BIGINT UNSIGNED;
     DECLARE v_primaries INT DEFAULT 0;
-    DECLARE v_started DATETIME(6);
-    DECLARE v_uptime BIGINT UNSIGNED;
 
     SET out_job_id = NULL, out_message = NULL;
     SELECT MAX(job_id) INTO out_job_id
@@ -25,8 +22,8 @@ refusal: BEGIN
         LEAVE refusal;
     END IF;
     SELECT job_status, job_kind, job_schedule_finish, job_runner_status, job_runner_server, job_runner_server_name,
-           job_runner_seen, job_runner_connection_id, job_run_open
-    INTO v_status, v_kind, v_finish, v_runner_status, v_server, v_server_name, v_seen, v_connection, v_open
+           job_runner_seen
+    INTO v_status, v_kind, v_finish, v_runner_status, v_server, v_server_name, v_seen
     FROM job WHERE job_id = out_job_id;
 
     IF v_kind <> 'PROCEDURE' THEN
@@ -57,17 +54,5 @@ refusal: BEGIN
     END;
     IF v_primaries > 1 THEN
         SET out_message = 'This server is one of several primaries, where a named lock does not hold across members';
-        LEAVE refusal;
-    END IF;
-
-    -- A body can give away its runner's lock (RELEASE_ALL_LOCKS()). As long as its session lives, the run may still go on.
-    IF v_open IS NOT NULL AND v_server = {{server_identity}} AND v_connection <> CONNECTION_ID() THEN
-        SELECT MAX(started_at) INTO v_started FROM job_run WHERE job_id = out_job_id AND run_no = v_open;
-        CALL job$_uptime(v_uptime);
-        IF v_started > UTC_TIMESTAMP(6) - INTERVAL v_uptime SECOND
-            AND EXISTS (SELECT 1 FROM information_schema.processlist WHERE id = v_connection AND command <> 'Sleep')
-        THEN
-            SET out_message = CONCAT('A run is still in progress on connection ', v_connection);
-        END IF;
     END IF;
 END

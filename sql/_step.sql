@@ -12,7 +12,7 @@ SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
 step: BEGIN
-    DECLARE v_now, v_next, v_last, v_after, v_anchor, v_start, v_finish, v_seen, v_runner_start, v_cycle_finish DATETIME(6);
+    DECLARE v_now, v_done, v_next, v_last, v_after, v_anchor, v_start, v_finish, v_seen, v_runner_start, v_cycle_finish DATETIME(6);
     DECLARE v_interval DECIMAL(16,6);
     DECLARE v_status, v_runner_status, v_new_status, v_stop_reason VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_epoch, v_stop_epoch, v_cycles, v_known BIGINT UNSIGNED;
@@ -24,6 +24,7 @@ step: BEGIN
     DECLARE v_host, v_server, v_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_tries INT DEFAULT 0;
     DECLARE v_reason VARCHAR(32) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_runner_reason, v_new_reason VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_done_before BOOLEAN DEFAULT FALSE;
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -96,11 +97,11 @@ step: BEGIN
             END IF;
 
             CALL job$_plan(in_job_id);
-            SELECT job_next, job_schedule_anchor, job_schedule_start, job_schedule_finish, job_schedule_interval, job_runner_status,
+            SELECT job_next, job_schedule_anchor, job_schedule_start, job_schedule_finish, job_schedule_interval, job_runner_status, job_runner_reason,
                    job_runner_seen, job_runner_start, job_runner_last_cycle_finish, job_runner_cycles, job_run_counter + 1,
                    job_owner, job_name, job_procedure_schema, job_procedure_name,
                    job_runner_account, job_runner_host, job_runner_server, job_runner_controller
-            INTO v_next, v_anchor, v_start, v_finish, v_interval, v_runner_status,
+            INTO v_next, v_anchor, v_start, v_finish, v_interval, v_runner_status, v_runner_reason,
                  v_seen, v_runner_start, v_cycle_finish, v_cycles, out_run_no,
                  v_owner, v_name, v_schema, v_procedure,
                  v_account, v_host, v_server, v_controller
@@ -129,6 +130,23 @@ step: BEGIN
                 -- Due. The latest instant that has come runs, late or not; whole intervals missed before it are one span.
                 CALL job$_grid(v_anchor, v_interval, LEAST(v_now, COALESCE(v_finish, v_now)), v_last, v_after);
                 IF v_last > v_next THEN
+                    -- Never over what has its row already, should somebody have moved job_next back.
+                    SET v_done = NULL;
+                    SELECT MAX(done) INTO v_done FROM (
+                        SELECT COALESCE(span_last, scheduled_for) AS done
+                        FROM job_run
+                        WHERE job_id = in_job_id AND run_kind = 'SCHEDULED'
+                        ORDER BY scheduled_for DESC
+                        LIMIT 1
+                    ) AS r;
+                    IF v_done >= v_next THEN
+                        CALL job$_grid(v_anchor, v_interval, v_done, v_last, v_after);
+                        UPDATE job SET job_next = v_after, job_changed = job_changed WHERE job_id = in_job_id;
+                        SET out_message = CONCAT('DONE BEFORE: passed over ', v_next, ' to ', v_last, ' UTC');
+                        COMMIT AND NO CHAIN NO RELEASE;
+                        SET out_action = 'SKIP';
+                        LEAVE step;
+                    END IF;
                     CALL job$_grid(v_anchor, v_interval, v_last - INTERVAL 1 MICROSECOND, v_last, v_after);
                     SET v_reason = CASE
                         WHEN v_last < v_runner_start THEN 'NO_RUNNER'
@@ -162,6 +180,7 @@ step: BEGIN
                     job_run_open = out_run_no,
                     job_run_last = out_run_no,
                     job_runner_status = 'RUNNING',
+                    job_runner_reason = NULL,
                     job_runner_seen = v_now,
                     job_runner_last_cycle_start = v_now,
                     job_runner_last_cycle_finish = NULL,
@@ -178,10 +197,11 @@ step: BEGIN
                 WHEN v_start > v_now THEN 'WAITING'
                 ELSE 'SLEEPING'
             END;
-            IF NOT v_new_status <=> v_runner_status OR v_seen < v_now - INTERVAL 20 SECOND THEN
+            SET v_new_reason = IF(v_new_status = 'WAITING', 'before the start', NULL);
+            IF NOT v_new_status <=> v_runner_status OR NOT v_new_reason <=> v_runner_reason OR v_seen < v_now - INTERVAL 20 SECOND THEN
                 UPDATE job
                 SET job_runner_status = v_new_status,
-                    job_runner_reason = IF(v_new_status = 'WAITING', 'before the start', NULL),
+                    job_runner_reason = v_new_reason,
                     job_runner_seen = v_now,
                     job_changed = job_changed
                 WHERE job_id = in_job_id;

@@ -20,10 +20,8 @@ run: BEGIN
     DECLARE v_error_code INT UNSIGNED;
     DECLARE v_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    -- What this session looked like at the start: a body gets the same each time, whatever the one before did to it.
-    DECLARE v_autocommit BOOLEAN DEFAULT @@session.autocommit;
-    DECLARE v_time_zone VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin DEFAULT @@session.time_zone;
-    DECLARE v_max_error_count INT UNSIGNED DEFAULT @@session.max_error_count;
+    DECLARE v_settings, v_settings_now LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_leaked VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
     -- The one outermost handler: on every way out the final state is written, the lock is free and the row is sent.
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -31,7 +29,11 @@ run: BEGIN
         GET DIAGNOSTICS CONDITION 1 v_error_code = MYSQL_ERRNO, v_message = MESSAGE_TEXT;
         SET v_message = CONCAT('Ended by error ', COALESCE(v_error_code, 0), ': ', COALESCE(v_message, 'no diagnostics'));
         IF v_run_token IS NOT NULL THEN
-            CALL job$_release(v_job_id, v_run_token, v_message);
+            BEGIN
+                -- Where not even a rollback is possible (an XA transaction left open), the lock goes with the session.
+                DECLARE EXIT HANDLER FOR SQLEXCEPTION KILL CONNECTION CONNECTION_ID();
+                CALL job$_release(v_job_id, v_run_token, v_message);
+            END;
         END IF;
         SELECT in_job_name AS job_name, v_message AS message;
     END;
@@ -42,9 +44,9 @@ run: BEGIN
         LEAVE run;
     END IF;
     SET v_controller = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.controller'));
-    START TRANSACTION READ WRITE;
-    CALL job$token(v_token);
-    INSERT INTO job_ticket (ticket_token) VALUES (v_token);
+    -- A body gets the session as it is now each time, whatever the body before did to it.
+    CALL job$_session(v_settings);
+    CALL job$ticket(v_token);
     CALL job$_acquire(v_token, in_job_name, v_controller, v_job_id, v_run_token, v_message);
     IF v_run_token IS NULL THEN
         SELECT in_job_name AS job_name, v_message AS message;
@@ -88,7 +90,7 @@ run: BEGIN
                 BEGIN
                     GET DIAGNOSTICS CONDITION 1
                         v_error_code = MYSQL_ERRNO, v_error_sqlstate = RETURNED_SQLSTATE, v_error_message = MESSAGE_TEXT;
-                    SET v_failed = TRUE;
+                    SET v_failed = TRUE, v_error_message = COALESCE(v_error_message, 'failed, no diagnostics');
                 END;
                 PREPARE `job$statement` FROM @`job$call`;
                 EXECUTE `job$statement`;
@@ -103,19 +105,13 @@ run: BEGIN
             IF v_open AND NOT v_failed THEN
                 SET v_failed = TRUE, v_error_message = 'The job procedure left a transaction open; it was rolled back';
             END IF;
-            IF @@session.autocommit <> v_autocommit THEN
-                SET SESSION autocommit = v_autocommit;
+            SET SESSION timestamp = DEFAULT;
+            SET v_leaked = NULL;
+            CALL job$_session(v_settings_now);
+            IF v_settings_now <> v_settings THEN
+                CALL job$_session_restore(v_settings, v_leaked);
             END IF;
-            IF @@session.time_zone <> v_time_zone THEN
-                SET SESSION time_zone = v_time_zone;
-            END IF;
-            IF ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 1 THEN
-                SET SESSION timestamp = DEFAULT;
-            END IF;
-            IF @@session.max_error_count <> v_max_error_count THEN
-                SET SESSION max_error_count = v_max_error_count;
-            END IF;
-            CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message,
+            CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message, v_leaked,
                 v_seconds, v_message);
             IF v_controller IS NOT NULL THEN
                 SELECT IF(v_failed, 'ERROR', 'OK') AS `job$notice`, v_run_no AS run_no, v_seconds AS seconds, v_error_message AS message;

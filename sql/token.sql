@@ -1,7 +1,7 @@
 CREATE PROCEDURE job$token(
     OUT out_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Issues the token of one call: 128 random bits, and a digest that binds them to this connection and to the number of CALLs that it has made so far. An API routine inserts it into job_ticket, and the routine behind it believes the ticket only if exactly its own CALLs lie between; so a ticket that a foreign trigger or function left behind is worth nothing. Errors: none. Example: CALL job$token(v_token)'
+COMMENT 'Issues a token: 128 random bits, and a digest that binds them to this connection and to the number of CALLs that it has made so far. job$ticket inserts it into job_ticket, and job$_caller believes it only if exactly the CALLs of jobctl lie between; so a ticket that a foreign trigger or function left behind is worth nothing. Errors: none. Example: CALL job$token(v_token)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 READS SQL DATA

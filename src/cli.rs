@@ -67,17 +67,17 @@ pub struct GlobalArgs {
     /// Schema that jobctl is installed in [default: jobctl]
     #[arg(short = 'D', long, global = true, value_name = "SCHEMA")]
     pub database: Option<String>,
-    /// Whether to encrypt the connection [default: preferred]
-    #[arg(long, global = true, value_name = "MODE", ignore_case = true)]
+    /// Whether to encrypt the connection: disabled, preferred or required [default: preferred]
+    #[arg(long, global = true, value_name = "MODE", ignore_case = true, hide_possible_values = true)]
     pub ssl_mode: Option<SslMode>,
-    /// How to print data
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "table")]
+    /// How to print data: table, json or csv
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "table", hide_possible_values = true)]
     pub output: Format,
     /// Show times in UTC, not in this machine's zone
     #[arg(long, global = true)]
     pub utc: bool,
-    /// How to log
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "human")]
+    /// How to log: human or json
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "human", hide_possible_values = true)]
     pub log_format: LogFormat,
     /// Print help
     #[arg(long, global = true, action = ArgAction::Help)]
@@ -139,6 +139,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, Er
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Parsed::Text(text)),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Error::usage("say what to do").hint("`jobctl --help` lists the verbs"))
+        }
         _ => Err(usage(&text)),
     }
 }

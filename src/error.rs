@@ -137,6 +137,7 @@ const SERVER_ERRORS: &[(u16, Kind, &str)] = &[
     (1143, Kind::Refused, "`jobctl install` prints the GRANTs that an owner of jobs needs"),
     (1227, Kind::Refused, "ask for the privilege, or log in as an account that has it"),
     (1370, Kind::Refused, "`jobctl install` prints the GRANTs that an owner of jobs needs"),
+    (1356, Kind::Refused, "`jobctl install` tells what the definer of jobctl's view and routines lacks"),
     (1410, Kind::Refused, "ask for the GRANT OPTION, or create the account first"),
     (1449, Kind::Refused, "jobctl's definer is gone; name another: `jobctl install --definer ACCOUNT`"),
     // A server that does not write.
@@ -181,9 +182,11 @@ impl From<ClientError> for Error {
             ClientError::Driver(cause @ (DriverError::ConnectionClosed | DriverError::PoolDisconnected)) => {
                 unreachable("the connection to the server was lost").because(cause)
             }
-            ClientError::Driver(cause @ (DriverError::UnknownAuthPlugin { .. } | DriverError::CleartextPluginDisabled)) => {
-                unreachable("cannot log in").because(cause)
+            ClientError::Driver(DriverError::UnknownAuthPlugin { name }) => {
+                unreachable(&format!("the server wants a login by `{name}`, which jobctl does not know"))
+                    .hint("check `--user`: MySQL answers so for accounts that do not exist")
             }
+            ClientError::Driver(cause @ DriverError::CleartextPluginDisabled) => unreachable("cannot log in").because(cause),
             ClientError::Url(cause) => {
                 Error::usage(cause.to_string()).hint("a URL looks like `mysql://user:password@host:3306/schema`")
             }

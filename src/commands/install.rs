@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::db::{self, Session};
+use crate::db::{self, Record, Session};
 use crate::error::Error;
 use crate::model::Account;
 use crate::report::{self, Answer, Block};
@@ -35,7 +35,8 @@ pub async fn run(settings: &Settings, args: InstallArgs) -> Result<Answer, Error
     let options = Options { definer: args.definer, into_existing: args.into_existing };
     if args.dry_run {
         let script = install::dry_run(&mut conn, &settings.schema, options).await?;
-        return Ok(Answer::new(Vec::new(), vec![Block::Text(script)]));
+        let row = Record::from_iter([("script".to_owned(), script.clone().into())]);
+        return Ok(Answer::new(vec![row], vec![Block::Text(script)]));
     }
     let done = install::install(&mut conn, &settings.schema, options).await?;
     conn.disconnect().await?;

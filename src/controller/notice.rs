@@ -1,7 +1,9 @@
 //! What a runner says while it works: one row `(job$notice, run_no, seconds, message)` for each thing that happens.
 
 use mysql_async::Row;
+use serde_json::Value;
 
+use crate::db::record;
 use crate::model::Span;
 
 /// First column of a notice, which tells it from the rows of a body.
@@ -40,10 +42,15 @@ pub enum Notice {
 
 impl Notice {
     /// Reads a row; `None` for one that is no notice, as a body may forge.
-    pub fn read(row: &Row) -> Option<Notice> {
-        let text = |column: &str| row.get_opt::<Option<String>, _>(column)?.ok()?;
-        let run_no = || row.get_opt::<u64, _>("run_no")?.ok();
-        let took = text("seconds").and_then(|seconds| seconds.parse().ok());
+    pub fn read(row: Row) -> Option<Notice> {
+        let row = record(row);
+        let text = |column: &str| match row.get(column)? {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        let run_no = || row.get("run_no")?.as_u64();
+        let took = text("seconds").and_then(|seconds| Span::from_seconds(&seconds));
         let message = || text("message").unwrap_or_else(|| "no diagnostics".into());
         match text(COLUMN)?.as_str() {
             "STARTED" => Some(Notice::Started { connection: message().parse().ok()? }),
@@ -56,7 +63,7 @@ impl Notice {
 
     /// Writes it into the log.
     pub fn log(&self, job: &str) {
-        let show = |took: &Option<Span>| took.as_ref().map_or("an unknown time".into(), Span::brief);
+        let show = |took: &Option<Span>| took.map_or("an unknown time".into(), |took| took.brief());
         match self {
             Notice::Started { connection } => tracing::info!(job, connection, "runner started"),
             Notice::Ok { run_no, took } => tracing::info!(job, run_no, "run ok in {}", show(took)),

@@ -62,7 +62,8 @@ async fn listen(conn: &mut Conn, schema: &str, job: &str, controller: &str, repo
         let notices = columns.first().is_some_and(|name| name == notice::COLUMN);
         let answer = columns == ["job_name", "message"];
         while let Some(row) = result.next().await? {
-            if notices && let Some(notice) = Notice::read(&row) {
+            if notices {
+                let Some(notice) = Notice::read(row) else { continue };
                 if let Notice::Started { connection } = notice {
                     report(Report::Started { connection });
                 }

@@ -47,7 +47,8 @@ impl Signals {
     ///
     /// When the system does not let us.
     pub fn listen() -> Result<Self, Error> {
-        let listen = |kind| unix::signal(kind).map_err(|cause| Error::new(Kind::Failed, "cannot listen to signals").because(cause));
+        let listen =
+            |kind| unix::signal(kind).map_err(|cause| Error::new(Kind::Failed, "cannot listen to signals").because(cause));
         Ok(Signals { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
     }
 

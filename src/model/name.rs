@@ -22,13 +22,13 @@ impl FromStr for JobName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text.is_empty() {
-            Err("a job's name is not empty".into())
+            Err("the name of a job is not empty".into())
         } else if text.chars().any(char::is_control) {
-            Err("a job's name has no control characters".into())
+            Err("the name of a job has no control characters".into())
         } else if text.trim() != text {
-            Err("a job's name neither begins nor ends with a blank".into())
+            Err("the name of a job neither begins nor ends with a blank".into())
         } else if text.chars().count() > JobName::MAX {
-            Err(format!("a job's name has at most {} characters", JobName::MAX))
+            Err(format!("the name of a job has at most {} characters", JobName::MAX))
         } else {
             Ok(JobName(text.to_owned()))
         }

@@ -53,6 +53,11 @@ impl Span {
         }
     }
 
+    /// Whole seconds or longer, at most two units, rounded down: how long ago something was.
+    pub fn rough(self) -> String {
+        if self.0 < SECOND { "0s".into() } else { self.largest(2) }
+    }
+
     /// The span in its longest whole units, cut after so many of them.
     fn largest(self, count: usize) -> String {
         let mut rest = self.0 / SECOND * SECOND;
@@ -217,5 +222,7 @@ mod tests {
         assert_eq!(Span(1_250_000).brief(), "1.2s");
         assert_eq!(Span(61 * SECOND).brief(), "1m1s");
         assert_eq!(Span(90_061 * SECOND).brief(), "1d1h");
+        assert_eq!(Span(1_250_000).rough(), "1s");
+        assert_eq!(Span(999_999).rough(), "0s");
     }
 }

@@ -37,7 +37,18 @@ impl Output {
             Format::Json => self.text(&data::json(&answer.rows)),
             Format::Csv => self.text(&data::csv(&answer.rows)),
             Format::Table => answer.blocks.iter().try_for_each(|block| self.block(block)),
+        }?;
+        self.flush()?;
+        for note in &answer.notes {
+            self.aside(&format!("{note}\n"));
         }
+        Ok(())
+    }
+
+    /// Prints to stderr; where even that fails there is nobody to tell.
+    fn aside(&self, text: &str) {
+        let text = if self.screen.error_terminal { printable(text) } else { text.to_owned() };
+        let _ = io::stderr().write_all(text.as_bytes());
     }
 
     fn block(&mut self, block: &Block) -> Result<(), Error> {
@@ -62,15 +73,13 @@ impl Output {
         quiet_end(self.stdout.flush())
     }
 
-    /// Prints an error and its hints to stderr.
+    /// Prints an error and its hints to stderr, after what came before it.
     pub fn error(&mut self, error: &Error) {
-        // What came before the error is printed before it; where even that fails, the error is what counts.
         let _ = self.stdout.flush();
-        let mut text = format!("error: {}\n", error.with_cause());
+        self.aside(&format!("error: {}\n", error.with_cause()));
         for hint in &error.hints {
-            text += &format!("hint: {hint}\n");
+            self.aside(&format!("hint: {hint}\n"));
         }
-        let _ = io::stderr().write_all(printable(&text).as_bytes());
     }
 
     /// Asks a question on the terminal; anything but a yes is a no, and without a terminal nobody is asked.
@@ -79,7 +88,7 @@ impl Output {
         if !self.screen.error_terminal || !io::IsTerminal::is_terminal(&io::stdin()) {
             return Ok(false);
         }
-        let _ = write!(io::stderr(), "{} [y/N] ", printable(question));
+        self.aside(&format!("{question} [y/N] "));
         let mut line = String::new();
         let read = io::stdin().lock().read_line(&mut line);
         read.map_err(|cause| Error::new(Kind::Failed, "cannot read the answer").because(cause))?;

@@ -1,22 +1,29 @@
 //! Tables for people.
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
 
 use crate::report::{self, Tone};
 use crate::settings::Screen;
 
-/// Draws a table: with borders and fitted to the width on a terminal, one line per row elsewhere.
+/// On a terminal a line sets the header off.
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+/// Where a table does not fit, words are wrapped, and only those longer than this are cut.
+const WORD: usize = 20;
+
+/// Draws a table: fitted to the width where there is one, else one line per row.
 pub fn render(table: &report::Table, screen: Screen) -> String {
     let mut drawn = Table::new();
-    drawn.load_style(if screen.terminal { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
+    drawn.load_style(if screen.terminal { RULED } else { TableStyle::new() });
     if screen.terminal || screen.width.is_some() {
         drawn.set_content_arrangement(ContentArrangement::Dynamic);
     }
-    if let Some(width) = screen.width {
+    if let Some(width) = screen.width.or(drawn.width()) {
         drawn.set_width(width);
     }
     if screen.color {
-        drawn.enforce_styling();
+        drawn.enforce_styling().style_text_only();
     } else {
         drawn.force_no_tty();
     }
@@ -26,11 +33,23 @@ pub fn render(table: &report::Table, screen: Screen) -> String {
     for row in &table.rows {
         drawn.add_row(row.iter().map(|cell| draw(cell, screen)));
     }
-    for column in drawn.column_iter_mut() {
-        column.set_padding((0, 2));
+    // A ruled table has a blank between its columns as it is.
+    let gap = if screen.terminal { 1 } else { 2 };
+    let last = drawn.column_count().saturating_sub(1);
+    for (index, column) in drawn.column_iter_mut().enumerate() {
+        let gap = if index < last { gap } else { 0 };
+        column.set_padding((0, gap));
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(longest_word(table, index) + gap)));
     }
-    let lines = drawn.lines().map(|line| line.trim_end().to_owned() + "\n");
-    lines.collect()
+    drawn.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// The length of the longest word in a column.
+fn longest_word(table: &report::Table, column: usize) -> u16 {
+    let cells = table.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.as_str());
+    let texts = table.header.get(column).map(String::as_str).into_iter().chain(cells);
+    let words = texts.flat_map(str::split_whitespace).map(|word| word.chars().count().min(WORD));
+    words.max().unwrap_or(0).try_into().unwrap_or(0)
 }
 
 fn draw(cell: &report::Cell, screen: Screen) -> Cell {

@@ -1,7 +1,7 @@
 //! `jobctl define` and `jobctl drop`.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 
 use super::words::time;
@@ -32,7 +32,7 @@ pub fn defined(row: Record, name: &JobName, procedure: &ProcedureName, every: Sp
 fn occurrences(instants: &[Timestamp], zone: &TimeZone) -> Table {
     let mut header = vec!["first occurrences".to_owned()];
     let mut zones = vec![zone.clone()];
-    if *zone != TimeZone::UTC {
+    if instants.iter().any(|instant| zone.to_offset(*instant) != Offset::UTC) {
         header.push("UTC".into());
         zones.push(TimeZone::UTC);
     }

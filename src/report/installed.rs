@@ -16,24 +16,13 @@ pub fn installed(done: &Installed, schema: &str, owner: Option<String>) -> Answe
     let migrations = done.migrations;
     let mut text = match done.action {
         "UNCHANGED" => format!("nothing to do: jobctl {version} is installed in schema `{schema}`\n"),
+        "REPAIRED" => format!("reinstalled jobctl {version} in schema `{schema}` ({migrations} migrations)\n"),
         "UPGRADED" => format!("upgraded schema `{schema}` to jobctl {version} ({migrations} migrations)\n"),
         _ => format!("installed jobctl {version} in schema `{schema}` ({migrations} migrations)\n"),
     };
-    for warning in &done.warnings {
-        text += &format!("warning: {warning}\n");
-    }
-    text += &format!("its routines work with the rights of {}", done.definer);
-    if done.own {
-        text += ", who installed it; an account with just enough rights, locked:\n\n";
-        let least = crate::model::Account { user: "jobctl".into(), host: "localhost".into() };
-        text += &statements(&grants::definer(&done.pattern, &least));
-        text += "    jobctl install --definer jobctl@localhost\n";
-    } else {
-        text += "\n";
-    }
+    text += &format!("its routines work with the rights of {}\n\nan account that owns jobs needs:\n\n", done.definer);
     let owner_grants = grants::owner(schema, owner.as_deref().unwrap_or(SOMEBODY));
-    text += "\nan account that owns jobs needs:\n\n";
-    text += &statements(&owner_grants);
+    text.extend(owner_grants.iter().map(|grant| format!("    {grant};\n")));
     let row = json!({
         "schema": schema,
         "version": version,
@@ -43,12 +32,16 @@ pub fn installed(done: &Installed, schema: &str, owner: Option<String>) -> Answe
         "owner_grants": owner_grants,
         "warnings": done.warnings,
     });
-    Answer::new(vec![row.as_object().cloned().unwrap_or_default()], vec![Block::Text(text)])
-}
-
-/// One statement a line, to be copied.
-fn statements(statements: &[String]) -> String {
-    statements.iter().map(|statement| format!("    {statement};\n")).collect()
+    let mut answer = Answer::new(vec![row.as_object().cloned().unwrap_or_default()], vec![Block::Text(text)]);
+    answer.notes.extend(done.warnings.iter().map(|warning| format!("warning: {warning}")));
+    if done.own {
+        answer
+            .notes
+            .push("hint: instead of the installer, a locked account with just enough rights can define the routines:".into());
+        answer.notes.extend(done.least.iter().map(|statement| format!("hint: {statement};")));
+        answer.notes.push("hint: jobctl install --definer jobctl@localhost".into());
+    }
+    answer
 }
 
 /// Says what was dropped.

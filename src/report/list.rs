@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::words::{or_dash, procedure, status, time};
-use super::{Answer, Block, Cell, Table};
+use super::{Answer, Cell, Table};
 use crate::db::Record;
 use crate::model::JobOverview;
 
@@ -29,6 +29,5 @@ pub fn list(rows: Vec<Record>, jobs: &[JobOverview], zone: &TimeZone) -> Answer 
         cells
     };
     let table = Table { header: header.into_iter().map(String::from).collect(), rows: jobs.iter().map(line).collect() };
-    let block = if jobs.is_empty() { Block::Text("no jobs".into()) } else { Block::Table(table) };
-    Answer::new(rows, vec![block])
+    Answer::table(rows, table)
 }

@@ -15,19 +15,33 @@ pub use status::status;
 
 use crate::db::Record;
 
-/// What a command found out: rows for programs, blocks for people.
+/// What a command found out: rows for programs, blocks for people, notes for people beside either.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// For `--output json` and `csv`.
     pub rows: Vec<Record>,
     /// For `--output table`.
     pub blocks: Vec<Block>,
+    /// For stderr, a line each.
+    pub notes: Vec<String>,
 }
 
 impl Answer {
-    /// A text for people, with the same for programs.
+    /// An answer without notes.
     pub fn new(rows: Vec<Record>, blocks: Vec<Block>) -> Self {
-        Answer { rows, blocks }
+        Answer { rows, blocks, notes: Vec::new() }
+    }
+
+    /// Rows, and the same as a table.
+    pub fn table(rows: Vec<Record>, table: Table) -> Self {
+        let block = Block::Table(table);
+        if rows.is_empty() { Answer::default().note("no jobs") } else { Answer::new(rows, vec![block]) }
+    }
+
+    /// Adds a note.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
     }
 }
 

@@ -2,38 +2,40 @@
 
 use jiff::Timestamp;
 
-use super::words::{distance, or_dash, outcome_tone, status as status_word};
+use super::words::{gap, or_dash, outcome_tone, status as status_word};
 use super::{Answer, Block, Cell, Table};
 use crate::db::Record;
 use crate::model::JobOverview;
 
 /// Shows how jobs are.
 pub fn status(rows: Vec<Record>, jobs: &[JobOverview], now: Timestamp) -> Answer {
-    let header = ["name", "owner", "status", "runner", "last run", "next", "cycles", "failed"];
+    let header = ["name", "owner", "status", "runner", "last run", "ago", "next in", "cycles", "failed"];
     let table = Table { header: header.map(String::from).to_vec(), rows: jobs.iter().map(|job| line(job, now)).collect() };
-    let notes = jobs.iter().filter_map(|job| Some(format!("{}: {}", job.job_name, job.status_detail.as_ref()?)));
-    let notes: Vec<_> = notes.collect();
-    let mut blocks = vec![if jobs.is_empty() { Block::Text("no jobs".into()) } else { Block::Table(table) }];
-    if !notes.is_empty() {
-        blocks.push(Block::Text(notes.join("\n")));
+    let details = jobs.iter().filter_map(|job| Some(format!("{}: {}", job.job_name, job.status_detail.as_ref()?)));
+    let details: Vec<_> = details.collect();
+    let mut answer = Answer::table(rows, table);
+    if !details.is_empty() {
+        answer.blocks.push(Block::Text(details.join("\n")));
     }
-    Answer::new(rows, blocks)
+    answer
 }
 
 fn line(job: &JobOverview, now: Timestamp) -> Vec<Cell> {
+    let ago = job.last_finished_at.or(job.last_started_at).map(|at| gap(at, now));
     vec![
         Cell::text(&job.job_name),
         Cell::text(&job.job_owner),
         status_word(job),
         Cell::text(runner(job)),
-        last_run(job, now),
-        Cell::text(or_dash(job.job_next.map(|next| distance(next, now)))),
+        last_run(job),
+        Cell::text(or_dash(ago)),
+        next(job, now),
         Cell::number(job.job_runner_cycles.unwrap_or(0)),
         Cell::number(job.job_failures),
     ]
 }
 
-/// `142 on app1`: the runner's connection and the host it came from.
+/// `142 app1`: the runner's connection and the host it came from.
 fn runner(job: &JobOverview) -> String {
     match (job.job_runner_connection_id, &job.job_runner_host) {
         (None, _) => "-".into(),
@@ -42,15 +44,19 @@ fn runner(job: &JobOverview) -> String {
     }
 }
 
-/// `ok 12ms, 3s ago`, `running for 3s`.
-fn last_run(job: &JobOverview, now: Timestamp) -> Cell {
+/// `ok 12ms`, `running`.
+fn last_run(job: &JobOverview) -> Cell {
     let Some(outcome) = &job.last_outcome else { return Cell::text("-") };
-    let mut text = outcome.to_lowercase();
-    let at = job.last_finished_at.or(job.last_started_at);
-    match (job.last_duration, at) {
-        (Some(took), Some(at)) => text += &format!(" {}, {}", took.brief(), distance(at, now)),
-        (None, Some(at)) => text += &format!(", {}", distance(at, now)),
-        _ => {}
+    let took = job.last_duration.map(|took| format!(" {}", took.brief())).unwrap_or_default();
+    Cell::text(outcome.to_lowercase() + &took).tone(outcome_tone(outcome))
+}
+
+/// `12s`, or `3s late`; what comes after a run is known when the run has ended.
+fn next(job: &JobOverview, now: Timestamp) -> Cell {
+    let Some(next) = job.job_next else { return Cell::text("-") };
+    let gap = gap(next, now);
+    if job.status == "RUNNING" && next <= now {
+        return Cell::text("-");
     }
-    Cell::text(text).tone(outcome_tone(outcome))
+    if next > now || gap == "0s" { Cell::text(gap) } else { Cell::text(gap + " late") }
 }

@@ -16,9 +16,14 @@ pub fn time(instant: Timestamp, zone: &TimeZone) -> String {
 
 /// How far an instant is from now: `in 12s`, `3s ago`.
 pub fn distance(instant: Timestamp, now: Timestamp) -> String {
+    let gap = gap(instant, now);
+    if instant > now { format!("in {gap}") } else { format!("{gap} ago") }
+}
+
+/// How far an instant is from now, either way: `12s`.
+pub fn gap(instant: Timestamp, now: Timestamp) -> String {
     let micros = instant.as_microsecond() - now.as_microsecond();
-    let span = Span::from_micros(micros.unsigned_abs()).brief();
-    if micros > 0 { format!("in {span}") } else { format!("{span} ago") }
+    Span::from_micros(micros.unsigned_abs()).rough()
 }
 
 /// The status word, in its tone.

@@ -65,6 +65,8 @@ const CHOICES: &[Choice] = &[
             (ALWAYS, "0"),
         ],
     },
+    // How the session's isolation and read-only variables begin.
+    Choice { placeholder: "{{transaction}}", candidates: &[("DO @@transaction_isolation", "transaction"), (ALWAYS, "tx")] },
     Choice { placeholder: "{{wsrep_on}}", candidates: &[("DO @@wsrep_on", "@@wsrep_on"), (ALWAYS, "0")] },
 ];
 

@@ -3,6 +3,7 @@
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Row};
 
+use super::capabilities::can;
 use super::objects::{self, OWNER_MARK, Object};
 use crate::db::quote::identifier;
 use crate::error::Error;
@@ -16,19 +17,28 @@ pub fn owner(schema: &str, owner: &str) -> Vec<String> {
     grants.chain([format!("GRANT INSERT (ticket_token) ON {schema}.`job_ticket` TO {owner}")]).collect()
 }
 
-/// What makes an account that can do nothing but define jobctl's routines.
-pub fn definer(pattern: &str, definer: &Account) -> Vec<String> {
-    vec![
+/// What makes a locked account that has just what jobctl's view and routines need of their definer.
+pub async fn definer(conn: &mut Conn, schema: &str, definer: &Account) -> Result<Vec<String>, Error> {
+    let pattern = pattern(conn, schema).await?;
+    let mut grants = vec![
         format!("CREATE USER {definer} ACCOUNT LOCK"),
         format!("GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {pattern}.* TO {definer}"),
-    ]
+    ];
+    // Where the view reads the server's identity from a table that everybody may read, but not everybody build a view on.
+    if can(conn, "DO @@server_uuid").await? {
+        grants.push(format!("GRANT SELECT ON performance_schema.global_variables TO {definer}"));
+    }
+    Ok(grants)
 }
 
 /// The schema's name as the object of a GRANT: a pattern, where `_` must be escaped, unless partial revokes switch patterns off.
-pub async fn pattern(conn: &mut Conn, schema: &str) -> Result<String, Error> {
+async fn pattern(conn: &mut Conn, schema: &str) -> Result<String, Error> {
     let literal: Option<Option<u8>> = conn.query_first("SELECT @@global.partial_revokes").await.unwrap_or_default();
     let name = identifier(schema);
-    Ok(if literal.flatten() == Some(1) { name } else { name.replace('_', "\\_").replace('%', "\\%") })
+    let escaped = name.replace('_', "\\_").replace('%', "\\%");
+    // Servers take a pattern of 64 characters at most, quotes not counted.
+    let fits = escaped.chars().count() <= 64 + 2;
+    Ok(if fits && literal.flatten() != Some(1) { escaped } else { name })
 }
 
 /// A right on one routine that an account has now.

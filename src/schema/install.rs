@@ -22,7 +22,7 @@ pub struct Options {
 /// What was done.
 #[derive(Debug)]
 pub struct Installed {
-    /// `INSTALLED`, `UPGRADED` (also: mended), or `UNCHANGED`.
+    /// `INSTALLED`, `UPGRADED`, `REPAIRED` (the same version again), or `UNCHANGED`.
     pub action: &'static str,
     /// How many migrations were applied.
     pub migrations: usize,
@@ -30,8 +30,8 @@ pub struct Installed {
     pub definer: Account,
     /// Whether that is the installer itself.
     pub own: bool,
-    /// The schema's name as the object of a GRANT.
-    pub pattern: String,
+    /// What makes a definer with just enough rights.
+    pub least: Vec<String>,
     /// What somebody with more rights should do.
     pub warnings: Vec<String>,
 }
@@ -51,18 +51,19 @@ pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<
             (done, _) => done.map_err(|error| explain(error, &statement.sql))?,
         }
     }
-    let pattern = grants::pattern(conn, schema).await?;
-    try_out(conn, schema, &plan.definer, &pattern).await?;
+    try_out(conn, schema, &plan.definer).await?;
+    let least = Account { user: "jobctl".into(), host: "localhost".into() };
     Ok(Installed {
-        action: match (plan.statements.is_empty(), present.ours) {
-            (true, _) => "UNCHANGED",
-            (false, true) => "UPGRADED",
-            (false, false) => "INSTALLED",
+        action: match present.version.as_deref() {
+            _ if plan.statements.is_empty() => "UNCHANGED",
+            None => "INSTALLED",
+            Some(env!("CARGO_PKG_VERSION")) => "REPAIRED",
+            Some(_) => "UPGRADED",
         },
         migrations: plan.migrations,
         own: plan.definer == current_user(conn).await?,
         definer: plan.definer,
-        pattern,
+        least: grants::definer(conn, schema, &least).await?,
         warnings,
     })
 }
@@ -101,7 +102,7 @@ async fn writable(conn: &mut Conn) -> Result<(), Error> {
 /// Says what lacks, where the server says only that something does.
 fn explain(error: Error, sql: &str) -> Error {
     let about = sql.lines().next().unwrap_or_default().trim_end_matches(['(', ' ']).to_owned();
-    let lacks_right = error.is_server(&[1044, 1142, 1227, 1370, 1419]);
+    let lacks_right = error.is_server(&[1044, 1142, 1143, 1227, 1370, 1419]);
     let definer = error.is_server(&[1227]);
     let mut explained = Error::new(error.kind, format!("`{about}` failed"));
     explained.code = error.code;
@@ -110,7 +111,7 @@ fn explain(error: Error, sql: &str) -> Error {
     } else if lacks_right {
         explained.hints.push(
             "an installer needs SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE VIEW, SHOW VIEW, \
-             CREATE ROUTINE, ALTER ROUTINE and EXECUTE on the schema"
+             CREATE ROUTINE, ALTER ROUTINE and EXECUTE on the schema; MySQL also SELECT on performance_schema.global_variables"
                 .into(),
         );
     }
@@ -119,13 +120,12 @@ fn explain(error: Error, sql: &str) -> Error {
 }
 
 /// Reads the view once, with the rights of its definer.
-async fn try_out(conn: &mut Conn, schema: &str, definer: &Account, pattern: &str) -> Result<(), Error> {
+async fn try_out(conn: &mut Conn, schema: &str, definer: &Account) -> Result<(), Error> {
     let sql = format!("SELECT COUNT(*) FROM {}.job_overview", db::quote::identifier(schema));
-    let tried = conn.query_drop(sql).await.map_err(Error::from);
-    tried.map_err(|error| {
-        let mut refused =
-            Error::new(Kind::Refused, format!("installed, but the definer {definer} lacks rights or does not exist"));
-        refused.hints = grants::definer(pattern, definer);
-        refused.because(error)
-    })
+    let Err(error) = conn.query_drop(sql).await else { return Ok(()) };
+    let message = format!("installed, but the definer {definer} lacks rights or does not exist");
+    let mut refused = Error::new(Kind::Refused, message).because(Error::from(error));
+    let statements = grants::definer(conn, schema, definer).await?;
+    refused.hints = statements.into_iter().map(|statement| statement + ";").collect();
+    Err(refused)
 }

@@ -68,9 +68,22 @@ impl Plan {
             plan.step(migrate::note(&migration));
         }
         plan.step(format!("INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('secret', '{}')", secret()?));
+        plan.step("INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('job_counter', '0')");
+        // Whatever else is there was committed by somebody who should not have.
+        plan.step("DELETE FROM job_ticket WHERE ticket_token <> ''");
+        plan.step(
+            "INSERT IGNORE INTO job_ticket (ticket_token, ticket_account, ticket_connection_id, ticket_mode)\n\
+             VALUES ('', '', 0, NULL)",
+        );
         plan.set("version", &quote::literal(env!("CARGO_PKG_VERSION")));
         // Until the last statement the digest is nobody's, so that an installation that fails half-way is seen to be one.
         plan.set("routines_digest", "''");
+        if present.definer.as_ref().is_some_and(|before| *before != plan.definer) {
+            // Nothing is dropped before it is clear that the installer may name this definer.
+            plan.step("DROP PROCEDURE IF EXISTS `job$definer`");
+            plan.step(format!("CREATE DEFINER = {} PROCEDURE `job$definer`() DO 0", plan.definer));
+            plan.step("DROP PROCEDURE `job$definer`");
+        }
         let held = if present.names.is_empty() { Ok(Vec::new()) } else { grants::held(conn, schema).await };
         plan.blind = held.is_err();
         let held = held.unwrap_or_default();

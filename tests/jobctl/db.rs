@@ -1,9 +1,11 @@
 //! A schema of one test's own on one server, with accounts and job procedures.
 
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mysql_async::{Conn, Opts, OptsBuilder};
+use tokio::io::AsyncWriteExt;
 
 use super::install;
 use super::runner::Runner;
@@ -33,6 +35,7 @@ struct Inner {
     stamp: String,
     grants: Vec<String>,
     accounts: Mutex<Vec<Account>>,
+    extra: Mutex<Vec<String>>,
 }
 
 /// What `jobctl` printed, and how it ended.
@@ -65,8 +68,8 @@ impl Db {
         for schema in [&schema, &bodies] {
             admin.run(&format!("CREATE DATABASE {} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", name(schema))).await;
         }
-        let (server, grants, accounts) = (server.clone(), Vec::new(), Mutex::default());
-        Self(Arc::new(Inner { server, mariadb, schema, bodies, stamp, grants, accounts }))
+        let (server, grants, accounts, extra) = (server.clone(), Vec::new(), Mutex::default(), Mutex::default());
+        Self(Arc::new(Inner { server, mariadb, schema, bodies, stamp, grants, accounts, extra }))
     }
 
     /// A schema for test `test` on `server`, with jobctl installed.
@@ -76,6 +79,15 @@ impl Db {
         let mut inner = Arc::into_inner(db.0).expect("nobody else has it");
         inner.grants = grants;
         Self(Arc::new(inner))
+    }
+
+    /// The same schema and accounts, as a replica has them.
+    pub fn on(&self, server: &Server) -> Self {
+        let Inner { mariadb, schema, bodies, stamp, grants, .. } = &*self.0;
+        let (server, accounts, extra) = (server.clone(), Mutex::default(), Mutex::default());
+        let (mariadb, schema, bodies) = (*mariadb, schema.clone(), bodies.clone());
+        let (stamp, grants) = (stamp.clone(), grants.clone());
+        Self(Arc::new(Inner { server, mariadb, schema, bodies, stamp, grants, accounts, extra }))
     }
 
     /// The server it is on.
@@ -185,6 +197,14 @@ impl Db {
         self.login(account).await.define(self, job, procedure, every, more).await;
     }
 
+    /// Creates one more schema, whose name begins with `prefix`.
+    pub async fn extra(&self, prefix: &str) -> String {
+        let schema = format!("{prefix}{}", self.0.stamp);
+        self.0.extra.lock().expect("no panic").push(schema.clone());
+        self.admin().await.run(&format!("CREATE DATABASE {}", name(&schema))).await;
+        schema
+    }
+
     /// Starts a runner: `CALL job$run` on a connection of its own.
     pub async fn runner(&self, account: &Account, job: &str) -> Runner {
         Runner::start(self.login(account).await, self.schema(), job)
@@ -195,14 +215,24 @@ impl Db {
         jobctl(&self.url(account), arguments).await
     }
 
+    /// Starts the server's own command-line client on `sql`, to be killed: it dies as a client does, its socket closed.
+    pub fn doomed(&self, account: &Account, sql: &str) -> tokio::process::Child {
+        let login = Opts::from(self.options(account));
+        let mut command = tokio::process::Command::from(servers::client(&self.0.server, &login));
+        command.args(["--unbuffered", "-e", sql]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.kill_on_drop(true).spawn().expect("tests/servers can be run")
+    }
+
     /// Runs the server's own command-line client as `account`, and gives its standard output.
     pub async fn client(&self, account: &Account, arguments: &[&str], input: &str) -> Ran {
-        let (server, login) = (self.0.server.clone(), Opts::from(self.options(account)));
-        let (arguments, input) = (arguments.iter().map(ToString::to_string).collect::<Vec<_>>(), input.to_owned());
-        let output = tokio::task::spawn_blocking(move || {
-            servers::client(&server, &login, &arguments.iter().map(String::as_str).collect::<Vec<_>>(), &input)
-        });
-        Ran::from(output.await.expect("no panic"))
+        let login = Opts::from(self.options(account));
+        let mut command = tokio::process::Command::from(servers::client(&self.0.server, &login));
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.kill_on_drop(true).spawn().expect("tests/servers can be run");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(input.as_bytes()).await.expect("the client reads");
+        drop(stdin);
+        Ran::from(child.wait_with_output().await.expect("the client ends"))
     }
 
     /// Ends what still runs, and drops everything.
@@ -223,7 +253,8 @@ impl Db {
         for account in accounts {
             let _ = admin.attempt(&format!("DROP USER IF EXISTS {account}")).await;
         }
-        for schema in [self.schema(), self.bodies()] {
+        let extra = self.0.extra.lock().expect("no panic").clone();
+        for schema in extra.iter().map(String::as_str).chain([self.schema(), self.bodies()]) {
             let _ = admin.attempt(&format!("DROP DATABASE IF EXISTS {}", name(schema))).await;
         }
     }
@@ -233,7 +264,7 @@ impl Db {
 pub async fn jobctl(url: &str, arguments: &[&str]) -> Ran {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_jobctl"));
     command.env_remove("MYSQL_PWD").env_remove("JOBCTL_URL").env("COLUMNS", "80").env("TZ", "UTC").kill_on_drop(true);
-    command.args(["--url", url]).args(arguments).stdin(std::process::Stdio::null());
+    command.args(["--url", url]).args(arguments).stdin(Stdio::null());
     Ran::from(command.output().await.expect("the binary can be run"))
 }
 

@@ -38,10 +38,13 @@ async fn scratch(db: &Db) -> Vec<String> {
     admin.run("INSERT INTO job_setting VALUES('secret',SHA2(CONCAT(UUID(),RAND()),256)),('version','0.1.0')").await;
     let (status, uuid) =
         if db.mariadb() { ("information_schema", "server_uid") } else { ("performance_schema", "server_uuid") };
+    let transaction = if admin.attempt("SELECT @@session.transaction_isolation").await.is_ok() { "transaction" } else { "tx" };
     let mut grants = Vec::new();
+    let called: String = read("sql").filter(|(_, text)| text.contains("SECURITY INVOKER")).map(|(_, text)| text).collect();
     for (stem, text) in read("sql") {
         let text = text
             .replace("{{server_identity}}", &format!("@@{uuid}"))
+            .replace("{{transaction}}", transaction)
             .replace("{{wsrep_on}}", if db.mariadb() { "@@wsrep_on" } else { "0" })
             .replace("{{version}}", "'0.1.0'")
             .replace("{{schema}}", &format!("'{}'", db.schema()))
@@ -51,7 +54,7 @@ async fn scratch(db: &Db) -> Vec<String> {
                 "(SELECT CAST(variable_value AS SIGNED) FROM information_schema.session_status WHERE variable_name = 'COM_CALL_PROCEDURE')"
             } else { "0" });
         admin.run(&text).await;
-        if stem != "job_overview" {
+        if stem != "job_overview" && (!stem.starts_with('_') || called.contains(&format!("CALL job${stem}("))) {
             grants.push(format!("GRANT EXECUTE ON PROCEDURE `{}`.`job${stem}` TO owner", db.schema()));
         }
     }

@@ -79,14 +79,16 @@ fn a_runner_that_is_interrupted_while_it_waits_ends_and_says_so() {
         db.define(&bob, "x", "hello", "3600", "").await;
         let runner = db.runner(&bob, "x").await;
         let mut admin = db.admin().await;
-        let sleeps = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {} AND state = 'User sleep'", runner.id);
+        let sleeps =
+            format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {} AND state = 'User sleep'", runner.id);
         wait_until("it sleeps", SOON, async || admin.number(&sleeps).await > 0).await;
         admin.run(&format!("KILL QUERY {}", runner.id)).await;
         assert_eq!(runner.message().await, "Interrupted while it was waiting");
         let row = admin.row("SELECT status, job_runner_message, job_runner_connection_id FROM job_overview").await;
         assert_eq!(row, ["ENABLED", "Interrupted while it was waiting", "NULL"]);
         let again = db.runner(&bob, "x").await;
-        wait_until("the next one sleeps", SOON, async || admin.one("SELECT status FROM job_overview").await == "SLEEPING").await;
+        wait_until("the next one sleeps", SOON, async || admin.one("SELECT status FROM job_overview").await == "SLEEPING")
+            .await;
         assert!(!again.ended());
     });
 }

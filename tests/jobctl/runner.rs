@@ -43,9 +43,4 @@ impl Runner {
         let ended = tokio::time::timeout(Duration::from_mins(2), self.task).await;
         ended.expect("the runner ends within 2 minutes").expect("no panic")
     }
-
-    /// Lets the client die as by SIGKILL: the socket is closed without a word.
-    pub fn cut(self) {
-        self.task.abort();
-    }
 }
