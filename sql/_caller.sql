@@ -32,10 +32,10 @@ BEGIN
         SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 45004,
             MESSAGE_TEXT = 'job$_caller: this ticket does not prove who calls; call the routine without the underscore';
     END IF;
-    IF INSTR(v_account, '@') <= 1 OR LEFT(v_account, CHAR_LENGTH(v_account) - CHAR_LENGTH(SUBSTRING_INDEX(v_account, '@', -1)) - 1) = '' THEN
+    SET out_owner = LEFT(v_account, CHAR_LENGTH(v_account) - CHAR_LENGTH(SUBSTRING_INDEX(v_account, '@', -1)) - 1);
+    IF out_owner = '' THEN
         SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 45004,
             MESSAGE_TEXT = 'job$_caller: an anonymous account cannot own jobs';
     END IF;
     SET out_account = v_account;
-    SET out_owner = LEFT(v_account, CHAR_LENGTH(v_account) - CHAR_LENGTH(SUBSTRING_INDEX(v_account, '@', -1)) - 1);
 END

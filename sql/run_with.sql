@@ -15,8 +15,9 @@ run: BEGIN
     DECLARE v_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_wait, v_seconds DECIMAL(20,6);
-    DECLARE v_woken, v_client_gone INT DEFAULT 0;
-    DECLARE v_failed, v_open BOOLEAN;
+    DECLARE v_woken INT DEFAULT 0;
+    DECLARE v_probed DATETIME;
+    DECLARE v_failed, v_open, v_client_gone BOOLEAN DEFAULT FALSE;
     DECLARE v_error_code INT UNSIGNED;
     DECLARE v_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
@@ -60,6 +61,18 @@ run: BEGIN
     END IF;
 
     cycle: LOOP
+        IF v_probed IS NULL OR v_probed < UTC_TIMESTAMP() - INTERVAL 3 SECOND THEN
+            -- Nothing else tells that the client is dead, and the error comes just once.
+            SET v_probed = UTC_TIMESTAMP();
+            BEGIN
+                DECLARE EXIT HANDLER FOR 1158, 1159, 1160, 1161 SET v_client_gone = TRUE;
+                SELECT in_job_name AS job_name, NULL AS message LIMIT 0;
+            END;
+            IF v_client_gone THEN
+                SET v_message = 'Ended because its client is gone';
+                LEAVE cycle;
+            END IF;
+        END IF;
         CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message);
         CASE v_action
         WHEN 'WAIT' THEN
@@ -71,16 +84,6 @@ run: BEGIN
             IF NOT v_woken <=> 0 THEN
                 SET v_message = 'Interrupted while it was waiting';
                 LEAVE cycle;
-            END IF;
-            IF v_wait >= 1 THEN
-                BEGIN
-                    DECLARE CONTINUE HANDLER FOR 1160, 1161, 1158, 1159 SET v_client_gone = v_client_gone + 1;
-                    SELECT in_job_name AS job_name, NULL AS message LIMIT 0;
-                END;
-                IF v_client_gone >= 2 THEN
-                    SET v_message = 'Ended because its client is gone';
-                    LEAVE cycle;
-                END IF;
             END IF;
         WHEN 'RUN' THEN
             SET v_failed = FALSE, v_error_code = NULL, v_error_sqlstate = NULL, v_error_message = NULL;

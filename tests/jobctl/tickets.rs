@@ -45,8 +45,8 @@ async fn ways(db: &Db, alice: &Account, mode: &str) -> Vec<(&'static str, String
         format!("TRIGGER outside BEFORE INSERT ON outside FOR EACH ROW {insert} (NEW.token)"),
         format!("TRIGGER inside AFTER INSERT ON inside FOR EACH ROW BEGIN {token}; {insert} (t); {keep}; END"),
         format!("TRIGGER variable AFTER UPDATE ON variable FOR EACH ROW {insert} (@token)"),
-        format!("FUNCTION slip(t CHAR(64) CHARACTER SET utf8mb4) RETURNS INT BEGIN {insert} (t); RETURN 1; END"),
-        format!("FUNCTION slip_own() RETURNS INT BEGIN {token}; {insert} (t); {keep}; RETURN 1; END"),
+        format!("FUNCTION slip(t CHAR(64) CHARACTER SET utf8mb4) RETURNS INT DETERMINISTIC BEGIN {insert} (t); RETURN 1; END"),
+        format!("FUNCTION slip_own() RETURNS INT DETERMINISTIC BEGIN {token}; {insert} (t); {keep}; RETURN 1; END"),
     ] {
         admin.run(&format!("CREATE DEFINER = {alice} {object}")).await;
     }
@@ -303,7 +303,8 @@ fn the_account_in_a_ticket_cannot_be_written() {
         for (sql, codes) in [
             (format!("INSERT INTO job_ticket (ticket_token, ticket_account) VALUES (@token, {account})"), [1143, 1143]),
             ("INSERT INTO job_ticket (ticket_token, ticket_connection_id) VALUES (@token, 1)".into(), [1143, 1143]),
-            ("INSERT INTO job_ticket VALUES (@token, 'x', 1)".into(), [1143, 1136]),
+            ("INSERT INTO job_ticket VALUES (@token, 'x', 1, NULL)".into(), [1142, 1143]),
+            ("INSERT INTO job_ticket (ticket_token, ticket_mode) VALUES (@token, NULL)".into(), [1143, 1143]),
             (
                 format!(
                     "INSERT INTO job_ticket (ticket_token) VALUES (@token) ON DUPLICATE KEY UPDATE ticket_account = {account}"
