@@ -8,6 +8,8 @@ CREATE TABLE IF NOT EXISTS job_ticket (
         COMMENT 'Account whose rights the inserting code had',
     ticket_connection_id BIGINT UNSIGNED NOT NULL DEFAULT (CONNECTION_ID())
         COMMENT 'Connection that inserted it',
+    ticket_schema VARCHAR(64) NULL DEFAULT (DATABASE())
+        COMMENT 'Schema of the code that inserted it: inside somebody''s trigger or function it is theirs',
     ticket_mode DATE NULL DEFAULT (STR_TO_DATE(CONCAT('2000-02-3', CONNECTION_ID() * 0 + 1), '%Y-%m-%d'))
         COMMENT 'The day 2000-02-31, which only the sql_mode of job$ticket can compute: tells which code inserted it',
     CONSTRAINT pk_job_ticket PRIMARY KEY (ticket_token)

@@ -55,7 +55,7 @@ async fn execute(arguments: impl IntoIterator<Item = OsString>, output: &mut Out
         Parsed::Text(text) => return output.text(&text),
     };
     let settings = Settings::resolve(cli.global)?;
-    output::log::start(settings.log_format, settings.screen);
+    output::log::start(settings.log_format, settings.screen, settings.zone.clone());
     output.configure(&settings);
     let answer = commands::run(&settings, cli.verb, output).await?;
     output.answer(&answer)

@@ -1,18 +1,105 @@
 //! The log on stderr: one line per event, for a person or as JSON.
 
+use std::fmt::{self, Debug, Write};
 use std::io;
 
-use tracing::Level;
-use tracing_subscriber::fmt;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::fmt as subscriber;
+use tracing_subscriber::fmt::FmtContext;
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
+use tracing_subscriber::registry::LookupSpan;
 
+use super::printable;
 use crate::cli::LogFormat;
 use crate::settings::Screen;
 
-/// Starts logging; a second start in one process changes nothing.
-pub fn start(format: LogFormat, screen: Screen) {
-    let log = fmt().with_writer(io::stderr).with_max_level(Level::INFO).with_target(false);
+/// Starts logging, with times in this zone; a second start in one process changes nothing.
+pub fn start(format: LogFormat, screen: Screen, zone: TimeZone) {
+    let log = subscriber().with_writer(io::stderr).with_max_level(Level::INFO);
     let _ = match format {
-        LogFormat::Human => log.with_ansi(screen.error_terminal && screen.color).try_init(),
-        LogFormat::Json => log.json().flatten_event(true).try_init(),
+        LogFormat::Human => log.event_format(Human { zone, terminal: screen.error_terminal }).try_init(),
+        LogFormat::Json => log.json().flatten_event(true).with_target(false).try_init(),
     };
+}
+
+/// `2026-11-30 13:22:57 +00:00 carts: run ok in 12ms (run_no 3)`: when, which job, what, and what else is known.
+struct Human {
+    zone: TimeZone,
+    terminal: bool,
+}
+
+impl<S, N> FormatEvent<S, N> for Human
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let mut line = Line::default();
+        event.record(&mut line);
+        let now = Timestamp::now().to_zoned_datetime(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string();
+        let text = line.text(*event.metadata().level());
+        writeln!(writer, "{now} {}", if self.terminal { printable(&text) } else { text })
+    }
+}
+
+/// The fields of one event.
+#[derive(Default)]
+struct Line {
+    job: String,
+    message: String,
+    rest: String,
+}
+
+impl Line {
+    fn text(&self, level: Level) -> String {
+        let mut text = String::new();
+        if level <= Level::WARN {
+            text += if level == Level::WARN { "warning: " } else { "error: " };
+        }
+        if !self.job.is_empty() {
+            text += &format!("{}: ", self.job);
+        }
+        text += &self.message.replace('\n', " ");
+        if !self.rest.is_empty() {
+            text += &format!(" ({})", self.rest);
+        }
+        text
+    }
+
+    fn add(&mut self, field: &Field, value: String) {
+        match field.name() {
+            "job" => self.job = value,
+            "message" => self.message = value,
+            name => {
+                let comma = if self.rest.is_empty() { "" } else { ", " };
+                // Writing into a string cannot fail.
+                let _ = write!(self.rest, "{comma}{} {value}", name.replace("run_no", "run"));
+            }
+        }
+    }
+}
+
+impl Visit for Line {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.add(field, value.to_owned());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.add(field, format!("{value:?}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_which_job_and_what() {
+        let line = Line { job: "a b".into(), message: "run failed: x\ny".into(), rest: "run 3".into() };
+        assert_eq!(line.text(Level::WARN), "warning: a b: run failed: x y (run 3)");
+        assert_eq!(Line { message: "gone".into(), ..Line::default() }.text(Level::INFO), "gone");
+    }
 }

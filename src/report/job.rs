@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::words::{distance, or_dash, outcome_tone, procedure, status, time};
+use super::words::{distance, next, or_dash, outcome_tone, procedure, status, time};
 use super::{Answer, Block, Cell, Table};
 use crate::db::Record;
 use crate::model::JobOverview;
@@ -53,7 +53,7 @@ fn lines(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<Vec<Cell>> {
         ("started", job.last_started_at.map(at)),
         ("took", job.last_duration.map(|took| Cell::text(took.brief()))),
         ("error", error),
-        ("next", job.job_next.map(at)),
+        ("next", next(job).map(at)),
     ];
     lines.into_iter().filter_map(|(label, cell)| Some(vec![Cell::text(label), cell?])).collect()
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::words::{gap, or_dash, outcome_tone, status as status_word};
+use super::words::{self, gap, or_dash, outcome_tone, status as status_word};
 use super::{Answer, Block, Cell, Table};
 use crate::db::Record;
 use crate::model::JobOverview;
@@ -53,7 +53,7 @@ fn last_run(job: &JobOverview) -> Cell {
 
 /// `12s`, or `3s late`; what comes after a run is known when the run has ended.
 fn next(job: &JobOverview, now: Timestamp) -> Cell {
-    let Some(next) = job.job_next else { return Cell::text("-") };
+    let Some(next) = words::next(job) else { return Cell::text("-") };
     let gap = gap(next, now);
     if job.status == "RUNNING" && next <= now {
         return Cell::text("-");

@@ -37,6 +37,11 @@ pub fn status(job: &JobOverview) -> Cell {
     Cell::text(&job.status).tone(tone)
 }
 
+/// The next instant that is going to run; none for a job that is paused or has ended, whatever its row still says.
+pub fn next(job: &JobOverview) -> Option<Timestamp> {
+    job.job_next.filter(|_| matches!(job.job_status.as_str(), "ENABLED" | "RESUMED"))
+}
+
 /// The tone of how a run ended.
 pub fn outcome_tone(outcome: &str) -> Tone {
     match outcome {

@@ -53,18 +53,6 @@ const CHOICES: &[Choice] = &[
             (ALWAYS, "performance_schema"),
         ],
     },
-    // How many CALLs this session has made: only MariaDB tells any account.
-    Choice {
-        placeholder: "{{call_count}}",
-        candidates: &[
-            (
-                "SELECT 1 FROM information_schema.session_status LIMIT 0",
-                "(SELECT CAST(variable_value AS SIGNED) FROM information_schema.session_status \
-                 WHERE variable_name = 'COM_CALL_PROCEDURE')",
-            ),
-            (ALWAYS, "0"),
-        ],
-    },
     // How the session's isolation and read-only variables begin.
     Choice { placeholder: "{{transaction}}", candidates: &[("DO @@transaction_isolation", "transaction"), (ALWAYS, "tx")] },
     Choice { placeholder: "{{wsrep_on}}", candidates: &[("DO @@wsrep_on", "@@wsrep_on"), (ALWAYS, "0")] },

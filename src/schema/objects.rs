@@ -61,7 +61,6 @@ pub const OBJECTS: &[Object] = &[
     routine!("_acquire", true),
     routine!("_callable", true),
     routine!("_caller", false),
-    routine!("_calls", false),
     routine!("_check_name", false),
     routine!("_check_time", false),
     routine!("_define", true),
