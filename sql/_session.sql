@@ -6,10 +6,11 @@ SQL SECURITY INVOKER
 NOT DETERMINISTIC
 NO SQL
 BEGIN
+    -- `+ 0`: MariaDB writes a boolean variable into JSON as ON without quotes.
     SET out_settings = JSON_OBJECT(
-        'autocommit', @@session.autocommit,
+        'autocommit', @@session.autocommit + 0,
         '{{transaction}}_isolation', @@session.{{transaction}}_isolation,
-        '{{transaction}}_read_only', @@session.{{transaction}}_read_only,
+        '{{transaction}}_read_only', @@session.{{transaction}}_read_only + 0,
         'completion_type', @@session.completion_type,
         'time_zone', @@session.time_zone,
         'lc_time_names', @@session.lc_time_names,
@@ -19,12 +20,12 @@ BEGIN
         'max_error_count', @@session.max_error_count,
         'group_concat_max_len', @@session.group_concat_max_len,
         'max_join_size', @@session.max_join_size,
-        'sql_big_selects', @@session.sql_big_selects,
+        'sql_big_selects', @@session.sql_big_selects + 0,
         'sql_select_limit', @@session.sql_select_limit,
-        'sql_safe_updates', @@session.sql_safe_updates,
-        'sql_auto_is_null', @@session.sql_auto_is_null,
-        'foreign_key_checks', @@session.foreign_key_checks,
-        'unique_checks', @@session.unique_checks,
+        'sql_safe_updates', @@session.sql_safe_updates + 0,
+        'sql_auto_is_null', @@session.sql_auto_is_null + 0,
+        'foreign_key_checks', @@session.foreign_key_checks + 0,
+        'unique_checks', @@session.unique_checks + 0,
         'innodb_lock_wait_timeout', @@session.innodb_lock_wait_timeout,
         'lock_wait_timeout', @@session.lock_wait_timeout,
         'div_precision_increment', @@session.div_precision_increment,

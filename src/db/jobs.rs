@@ -14,7 +14,7 @@ pub async fn jobs(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<V
         quote::identifier(schema)
     );
     let found = match rows(conn, &sql, (name, name)).await {
-        Err(error) if error.is_server(&[1044, 1142, 1143]) => call(conn, schema, "job$overview", vec![name.into()]).await,
+        Err(error) if error.is_server(&[1044, 1142, 1143]) => own(conn, schema, name).await,
         found => found,
     }?;
     match name {
@@ -23,6 +23,18 @@ pub async fn jobs(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<V
         }
         _ => Ok(found),
     }
+}
+
+/// Reads the account's own jobs, or the one of that name.
+async fn own(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<Vec<Record>, Error> {
+    let found = call(conn, schema, "job$overview", vec![name.into()]).await;
+    found.map_err(|error| match error.is_server(&[1290]) {
+        // Who calls is proved by a write that is rolled back.
+        true => Error::new(Kind::Refused, "a read-only server cannot tell which jobs are yours")
+            .because(error)
+            .hint("ask the primary, or with an account that has SELECT on `job_overview`"),
+        false => error,
+    })
 }
 
 impl JobOverview {
