@@ -50,6 +50,8 @@ CREATE TABLE IF NOT EXISTS job (
         COMMENT 'Host from which the present or last runner is logged in',
     job_runner_server VARCHAR(255) NULL
         COMMENT 'Identity of the server on which the present or last runner works',
+    job_runner_server_id INT UNSIGNED NULL
+        COMMENT '@@server_id of that server: tells job_overview, which can name no variable, whether it is read on it',
     job_runner_server_name VARCHAR(255) NULL
         COMMENT 'Host name and port of that server, for people',
     job_runner_controller VARCHAR(255) NULL

@@ -82,6 +82,7 @@ acquire: BEGIN
                 job_runner_account = v_account,
                 job_runner_host = SUBSTRING_INDEX(USER(), '@', -1),
                 job_runner_server = {{server_identity}},
+                job_runner_server_id = @@server_id,
                 job_runner_server_name = CONCAT(@@hostname, ':', @@port),
                 job_runner_controller = in_controller,
                 job_runner_version = {{version}},

@@ -1,6 +1,7 @@
 CREATE SQL SECURITY DEFINER VIEW job_overview AS
 -- live: the connection in the row holds the lock of the job, on this server: the truth, whatever a column says.
 -- here: the row's runner worked on this server; where not, this is a replica (or a server that took over), and only the row tells.
+-- A view can name no variable, but the highest byte of UUID_SHORT() is that of @@server_id.
 SELECT
     o.job_id,
     o.job_owner,
@@ -58,7 +59,7 @@ FROM (
     SELECT
         j.*,
         j.job_runner_status IS NOT NULL AS claims,
-        COALESCE(j.job_runner_server = i.server_identity, FALSE) AS here,
+        COALESCE(j.job_runner_server_id & 255 = UUID_SHORT() >> 56, FALSE) AS here,
         COALESCE(
             IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256)) = j.job_runner_connection_id,
             FALSE
@@ -67,7 +68,6 @@ FROM (
         w.setting_value IS NOT NULL AS switched
     FROM job AS j
     JOIN job_setting AS s ON s.setting_name = 'secret'
-    JOIN ({{server_identity_query}}) AS i
     LEFT JOIN job_setting AS h ON h.setting_name = 'hold'
     LEFT JOIN job_setting AS w ON w.setting_name = 'switch'
 ) AS o

@@ -24,28 +24,6 @@ const CHOICES: &[Choice] = &[
             (ALWAYS, "CONCAT(@@hostname, ':', @@port)"),
         ],
     },
-    // The same inside a view, where variables cannot be named.
-    Choice {
-        placeholder: "{{server_identity_query}}",
-        candidates: &[
-            (
-                "DO @@server_uuid",
-                "SELECT variable_value AS server_identity FROM performance_schema.global_variables \
-                 WHERE variable_name = 'server_uuid'",
-            ),
-            (
-                "DO @@server_uid",
-                "SELECT variable_value AS server_identity FROM information_schema.global_variables \
-                 WHERE variable_name = 'server_uid'",
-            ),
-            (
-                ALWAYS,
-                "SELECT CONCAT(h.variable_value, ':', p.variable_value) AS server_identity \
-                 FROM information_schema.global_variables AS h JOIN information_schema.global_variables AS p \
-                 WHERE h.variable_name = 'hostname' AND p.variable_name = 'port'",
-            ),
-        ],
-    },
     Choice {
         placeholder: "{{status_schema}}",
         candidates: &[

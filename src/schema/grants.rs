@@ -3,7 +3,6 @@
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Row};
 
-use super::capabilities::can;
 use super::objects::{self, OWNER_MARK, Object};
 use crate::db::quote::identifier;
 use crate::error::Error;
@@ -20,15 +19,10 @@ pub fn owner(schema: &str, owner: &str) -> Vec<String> {
 /// What makes a locked account that has just what jobctl's view and routines need of their definer.
 pub async fn definer(conn: &mut Conn, schema: &str, definer: &Account) -> Result<Vec<String>, Error> {
     let pattern = pattern(conn, schema).await?;
-    let mut grants = vec![
+    Ok(vec![
         format!("CREATE USER {definer} ACCOUNT LOCK"),
         format!("GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {pattern}.* TO {definer}"),
-    ];
-    // Where the view reads the server's identity from a table that everybody may read, but not everybody build a view on.
-    if can(conn, "DO @@server_uuid").await? {
-        grants.push(format!("GRANT SELECT ON performance_schema.global_variables TO {definer}"));
-    }
-    Ok(grants)
+    ])
 }
 
 /// The schema's name as the object of a GRANT: a pattern, where `_` must be escaped, unless partial revokes switch patterns off.

@@ -5,7 +5,7 @@ use mysql_async::prelude::Queryable;
 
 use super::plan::{Plan, Role};
 use super::present::Present;
-use super::{grants, lock, script};
+use super::{grants, lock, runners, script};
 use crate::db;
 use crate::error::{Error, Kind};
 use crate::model::Account;
@@ -41,6 +41,10 @@ pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<
     writable(conn).await?;
     lock::take(conn, schema).await?;
     let (present, plan) = plan(conn, schema, options).await?;
+    if !plan.statements.is_empty() {
+        // A routine that is away for a moment would break a run.
+        runners::none_lives(conn).await?;
+    }
     let mut warnings = Vec::new();
     if plan.blind && !plan.statements.is_empty() {
         warnings.push("the server forgot who may execute the reinstalled routines; grant it again, as below".into());
@@ -111,7 +115,7 @@ fn explain(error: Error, sql: &str) -> Error {
     } else if lacks_right {
         explained.hints.push(
             "an installer needs SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE VIEW, SHOW VIEW, \
-             CREATE ROUTINE, ALTER ROUTINE and EXECUTE on the schema; MySQL also SELECT on performance_schema.global_variables"
+             CREATE ROUTINE, ALTER ROUTINE and EXECUTE on the schema"
                 .into(),
         );
     }

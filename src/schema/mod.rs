@@ -12,5 +12,6 @@ mod migrate;
 mod objects;
 mod plan;
 mod present;
+mod runners;
 mod script;
 pub mod uninstall;

@@ -3,7 +3,7 @@
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
-use super::lock;
+use super::{lock, runners};
 use super::objects::{Kind, OBJECTS};
 use super::present::Present;
 use crate::db;
@@ -26,17 +26,11 @@ pub async fn check(conn: &mut Conn, schema: &str) -> Result<u64, Error> {
         return Err(Error::new(error::Kind::NotFound, format!("jobctl is not installed in schema `{schema}`"))
             .hint("`--database` names another schema"));
     }
-    let sql = "SELECT job_name FROM job_overview WHERE job_runner_connection_id IS NOT NULL ORDER BY job_name";
-    let running = conn.query::<String, _>(sql).await.map_err(Error::from);
-    match running {
-        Ok(names) if names.is_empty() => Ok(db::first(conn, "SELECT COUNT(*) FROM job", ()).await?.unwrap_or(0)),
-        Ok(names) => {
-            let message = format!("{} of jobctl's runners live, the first of job `{}`", names.len(), names[0]);
-            Err(Error::new(error::Kind::Refused, message).hint("end them first; `jobctl status` shows them"))
-        }
-        // A half-installed or broken schema runs nothing.
-        Err(error) if error.is_server(&[1146, 1356, 1449]) => Ok(0),
-        Err(error) => Err(error),
+    runners::none_lives(conn).await?;
+    match db::first(conn, "SELECT COUNT(*) FROM job", ()).await {
+        // Half-installed: the table is not there.
+        Err(error) if error.is_server(&[1146]) => Ok(0),
+        jobs => Ok(jobs?.unwrap_or(0)),
     }
 }
 
