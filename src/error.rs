@@ -161,7 +161,9 @@ impl From<ServerError> for Error {
         let (_, kind, hint) = known.copied().unwrap_or((server.code, Kind::Failed, ""));
         let text = server.message.trim_end_matches('.');
         let ours = server.state == "45000";
-        let message = if ours { text.to_owned() } else { format!("{text} (server error {})", server.code) };
+        // A person typed a command, and need not know the routine behind it.
+        let told = text.strip_prefix("job$").and_then(|text| text.split_once(": ")).map_or(text, |(_, told)| told);
+        let message = if ours { told.to_owned() } else { format!("{text} (server error {})", server.code) };
         let hints = Some(hint.to_owned()).into_iter().filter(|hint| !hint.is_empty()).collect();
         Error { kind, message, cause: None, hints, code: Some(server.code) }
     }
@@ -208,7 +210,7 @@ mod tests {
         for code in [2, 3, 4, 75] {
             let error = server(45000 + code, "45000", "job$define: no");
             assert_eq!(u16::from(error.kind.exit_code()), code);
-            assert_eq!(error.to_string(), "job$define: no");
+            assert_eq!(error.to_string(), "no");
         }
     }
 

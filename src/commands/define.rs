@@ -70,7 +70,10 @@ pub async fn run(settings: &Settings, args: DefineArgs) -> Result<Answer, Error>
     });
     let mut conn = db::connect(settings, Session::Own).await?;
     let arguments = vec![args.name.as_str().into(), options.to_string().into()];
-    let rows = db::call(&mut conn, &settings.schema, "job$define", arguments).await?;
+    let rows = db::call(&mut conn, &settings.schema, "job$define", arguments).await.map_err(|error| match error.code {
+        Some(45004) => error.hint("`--replace` redefines it, `--if-not-exists` leaves it as it is"),
+        _ => error,
+    })?;
     conn.disconnect().await?;
     let row = rows.into_iter().next().ok_or_else(|| Error::new(Kind::Failed, "`job$define` gave no answer"))?;
     Ok(report::defined(row, &args.name, &args.call, args.every, &zone))

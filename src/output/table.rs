@@ -9,8 +9,8 @@ use crate::settings::Screen;
 
 /// On a terminal a line sets the header off.
 const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-/// Where a table does not fit, words are wrapped, and only those longer than this are cut.
-const WORD: usize = 20;
+/// Where a table does not fit, words are wrapped, and only those longer than the first of these that makes it fit are cut.
+const WORDS: [usize; 5] = [20, 16, 12, 8, 5];
 
 /// Draws a table: fitted to the width where there is one, else one line per row.
 pub fn render(table: &report::Table, screen: Screen) -> String {
@@ -36,20 +36,24 @@ pub fn render(table: &report::Table, screen: Screen) -> String {
     // A ruled table has a blank between its columns as it is.
     let gap = if screen.terminal { 1 } else { 2 };
     let last = drawn.column_count().saturating_sub(1);
+    let width = screen.width.or(drawn.width()).map_or(usize::MAX, usize::from);
+    let least = |word: usize| (0..=last).map(|index| longest_word(table, index, word) + gap).sum::<usize>() - gap;
+    let word = WORDS.into_iter().find(|word| least(*word) <= width).unwrap_or(WORDS[WORDS.len() - 1]);
     for (index, column) in drawn.column_iter_mut().enumerate() {
         let gap = if index < last { gap } else { 0 };
-        column.set_padding((0, gap));
-        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(longest_word(table, index) + gap)));
+        let boundary = u16::try_from(longest_word(table, index, word) + gap).unwrap_or(u16::MAX);
+        column.set_padding((0, u16::try_from(gap).unwrap_or(0)));
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(boundary)));
     }
     drawn.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// The length of the longest word in a column.
-fn longest_word(table: &report::Table, column: usize) -> u16 {
+/// The length of the longest word in a column, where longer ones than `word` may be cut.
+fn longest_word(table: &report::Table, column: usize, word: usize) -> usize {
     let cells = table.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.as_str());
     let texts = table.header.get(column).map(String::as_str).into_iter().chain(cells);
-    let words = texts.flat_map(str::split_whitespace).map(|word| word.chars().count().min(WORD));
-    words.max().unwrap_or(0).try_into().unwrap_or(0)
+    let words = texts.flat_map(str::split_whitespace).map(|text| text.chars().count().min(word));
+    words.max().unwrap_or(0)
 }
 
 fn draw(cell: &report::Cell, screen: Screen) -> Cell {

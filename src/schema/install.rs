@@ -54,6 +54,9 @@ pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<
             (Err(error), Role::Grant) => warnings.push(format!("run by hand: `{}` ({})", statement.sql, error.with_cause())),
             (done, _) => done.map_err(|error| explain(error, &statement.sql))?,
         }
+        if statement.role == Role::Door {
+            runners::none_lives(conn).await?;
+        }
     }
     try_out(conn, schema, &plan.definer).await?;
     let least = Account { user: "jobctl".into(), host: "localhost".into() };

@@ -26,6 +26,8 @@ pub enum Role {
     Step,
     /// The same, and its body holds semicolons.
     Routine,
+    /// It shuts the door: no runner can start any more, and it must succeed with none alive.
+    Door,
     /// It gives accounts back what they had; that it fails is told, and ends nothing.
     Grant,
 }
@@ -87,6 +89,8 @@ impl Plan {
         let held = if present.names.is_empty() { Ok(Vec::new()) } else { grants::held(conn, schema).await };
         plan.blind = held.is_err();
         let held = held.unwrap_or_default();
+        plan.step("DROP PROCEDURE IF EXISTS `job$run`");
+        plan.statements.push(Statement { sql: "DROP PROCEDURE IF EXISTS `job$run_with`".into(), role: Role::Door });
         for (object, sql) in objects.into_iter().zip(created) {
             let word = if object.kind == Kind::View { "VIEW" } else { "PROCEDURE" };
             plan.step(format!("DROP {word} IF EXISTS {}", quote::identifier(object.name)));

@@ -47,7 +47,7 @@ impl Present {
         let sql = "SELECT definer FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name = ?";
         let definer: Option<String> = db::first(conn, sql, (OWNER_MARK,)).await?;
         let definer = definer.and_then(|account| account.parse().ok());
-        Ok(Present { exists: true, ours: has(HISTORY), names, applied, version, definer })
+        Ok(Present { exists: true, ours: has(HISTORY) || has(OWNER_MARK), names, applied, version, definer })
     }
 
     /// Refuses what an installation must not touch.

@@ -3,9 +3,9 @@
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
-use super::{lock, runners};
 use super::objects::{Kind, OBJECTS};
 use super::present::Present;
+use super::{lock, runners};
 use crate::db;
 use crate::error::{self, Error};
 
