@@ -13,14 +13,18 @@ pub fn expression(installed: &[String]) -> String {
         let objects = OBJECTS.iter().filter(|object| object.kind == kind);
         objects.map(|object| literal(object.name)).collect::<Vec<_>>().join(", ")
     };
+    let (routines, views) = (names(Kind::Routine), names(Kind::View));
     format!(
         "SHA2(CONCAT('{source}',
-        (SELECT COALESCE(GROUP_CONCAT(SHA2(CONCAT_WS('|', routine_name, definer, sql_mode, routine_definition), 256)
+        (SELECT COALESCE(GROUP_CONCAT(SHA2(CONCAT_WS('|', routine_name, definer, security_type, sql_data_access,
+                 is_deterministic, sql_mode, routine_definition), 256)
              ORDER BY routine_name), '')
-         FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name IN ({})),
-        (SELECT COALESCE(GROUP_CONCAT(SHA2(CONCAT_WS('|', table_name, definer, view_definition), 256) ORDER BY table_name), '')
-         FROM information_schema.views WHERE table_schema = DATABASE() AND table_name IN ({}))), 256)",
-        names(Kind::Routine),
-        names(Kind::View),
+         FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name IN ({routines})),
+        (SELECT COALESCE(SHA2(GROUP_CONCAT(CONCAT_WS('|', specific_name, ordinal_position, parameter_mode, parameter_name,
+                 dtd_identifier, collation_name) ORDER BY specific_name, ordinal_position), 256), '')
+         FROM information_schema.parameters WHERE specific_schema = DATABASE() AND specific_name IN ({routines})),
+        (SELECT COALESCE(GROUP_CONCAT(SHA2(CONCAT_WS('|', table_name, definer, security_type, view_definition), 256)
+             ORDER BY table_name), '')
+         FROM information_schema.views WHERE table_schema = DATABASE() AND table_name IN ({views}))), 256)"
     )
 }

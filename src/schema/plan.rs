@@ -49,6 +49,7 @@ impl Plan {
     /// Compares the schema with what it should be.
     pub async fn make(conn: &mut Conn, schema: &str, present: &Present, definer: Account) -> Result<Self, Error> {
         let pending = migrate::pending(&present.applied)?;
+        present.has_tables(schema, &pending)?;
         let capabilities = Capabilities::probe(conn, schema).await?;
         let objects: Vec<_> = OBJECTS.iter().filter(|object| object.kind != Kind::Table).collect();
         let created: Vec<_> = objects.iter().map(|object| create(object, &definer, &capabilities)).collect();

@@ -2,9 +2,10 @@
 
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
+use refinery::Migration;
 
 use super::migrate::{self, Applied};
-use super::objects::{HISTORY, OWNER_MARK};
+use super::objects::{self, HISTORY, OBJECTS, OWNER_MARK};
 use crate::db::{self, quote};
 use crate::error::{Error, Kind};
 use crate::model::Account;
@@ -48,6 +49,21 @@ impl Present {
         let definer: Option<String> = db::first(conn, sql, (OWNER_MARK,)).await?;
         let definer = definer.and_then(|account| account.parse().ok());
         Ok(Present { exists: true, ours: has(HISTORY) || has(OWNER_MARK), names, applied, version, definer })
+    }
+
+    /// Refuses a schema that lost a table which its history says it has, and which holds what nobody can make anew.
+    pub fn has_tables(&self, schema: &str, pending: &[Migration]) -> Result<(), Error> {
+        let made = |table: &str| {
+            let create = format!("CREATE TABLE IF NOT EXISTS {table} (");
+            pending.iter().any(|migration| migration.sql().is_some_and(|sql| sql.contains(&create)))
+        };
+        let tables = OBJECTS.iter().filter(|object| object.kind == objects::Kind::Table && object.name != HISTORY);
+        let mut missing = tables.filter(|table| !made(table.name) && !self.names.iter().any(|name| name == table.name));
+        match missing.next() {
+            None => Ok(()),
+            Some(table) => Err(Error::new(Kind::Refused, format!("schema `{schema}` lacks its table `{}`", table.name))
+                .hint("restore it from a backup; or begin anew: `jobctl uninstall`, `jobctl install`")),
+        }
     }
 
     /// Refuses what an installation must not touch.
