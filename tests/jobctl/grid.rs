@@ -34,18 +34,18 @@ fn a_schedule_does_not_drift() {
     each(|db| async move {
         let bob = db.account("bob").await;
         db.body("nap", "DO SLEEP(0.03)").await;
-        db.define(&bob, "x", "nap", "0.25", "").await;
+        db.define(&bob, "x", "nap", "0.4", "").await;
         let _runner = db.runner(&bob, "x").await;
         let mut admin = db.admin().await;
         runs(&mut admin, 20).await;
-        let entries = complete(&mut admin, 250_000).await;
+        let entries = complete(&mut admin, 400_000).await;
         for entry in entries.iter().filter(|entry| entry.ran()) {
             assert!(entry.started_at.unwrap() >= entry.scheduled_for, "too early: {entry:?}");
         }
         let mut late: Vec<_> =
             entries.iter().filter(|entry| entry.ran()).map(|entry| entry.started_at.unwrap() - entry.scheduled_for).collect();
         late.sort_unstable();
-        assert!(late[late.len() / 2] < 100_000, "half of the runs are punctual to 0.1 s: {late:?}");
+        assert!(late[late.len() / 2] < 200_000, "half of the runs are punctual to 0.2 s: {late:?}");
     });
 }
 
@@ -65,8 +65,8 @@ fn a_body_longer_than_its_interval_gives_one_span_and_the_latest_occurrence_runs
             assert_eq!((span.outcome.as_str(), span.reason.as_str()), ("SKIPPED", "OVERRUN"), "{entries:#?}");
             assert_eq!(span.scheduled_for, run.scheduled_for + 200_000);
             assert!(span.span_count.unwrap() >= 3, "{span:?}");
-            // The span ends before the last instant that had come when the run ended: that one runs.
-            assert!(run.finished_at.unwrap() - span.span_last.unwrap() >= 200_000, "{run:?} {span:?}");
+            // The span ends before the last instant that had come when it was written: that one runs.
+            assert!(span.finished_at.unwrap() - span.span_last.unwrap() >= 200_000, "{run:?} {span:?}");
         }
     });
 }
@@ -77,16 +77,16 @@ fn an_occurrence_that_comes_during_a_run_is_not_skipped_if_it_is_the_latest() {
         let bob = db.account("bob").await;
         db.table("gone", "(n INT AUTO_INCREMENT PRIMARY KEY)").await;
         // The first run takes one interval and a half, the others nothing.
-        db.body("slow", "BEGIN INSERT INTO gone VALUES (); IF (SELECT COUNT(*) FROM gone) = 1 THEN DO SLEEP(1.5); END IF; END")
+        db.body("slow", "BEGIN INSERT INTO gone VALUES (); IF (SELECT COUNT(*) FROM gone) = 1 THEN DO SLEEP(3); END IF; END")
             .await;
-        db.define(&bob, "x", "slow", "1", "").await;
+        db.define(&bob, "x", "slow", "2", "").await;
         let _runner = db.runner(&bob, "x").await;
         let mut admin = db.admin().await;
         runs(&mut admin, 3).await;
-        let entries = complete(&mut admin, 1_000_000).await;
+        let entries = complete(&mut admin, 2_000_000).await;
         assert!(entries.iter().all(|entry| entry.ran()), "{entries:#?}");
         let late = entries[1].started_at.unwrap() - entries[1].scheduled_for;
-        assert!((400_000..1_000_000).contains(&late), "it ran late, when the first had ended: {entries:#?}");
+        assert!((900_000..2_000_000).contains(&late), "it ran late, when the first had ended: {entries:#?}");
     });
 }
 
@@ -238,6 +238,21 @@ fn an_occurrence_that_ran_never_runs_again_though_job_next_is_moved_back_by_hand
         let lies = "SELECT r.scheduled_for FROM job_run r JOIN job_run s ON s.outcome = 'SKIPPED' AND r.outcome = 'OK' \
                     AND r.scheduled_for BETWEEN s.scheduled_for AND s.span_last";
         assert_eq!(admin.rows(lies).await, Vec::<Vec<String>>::new(), "these ran, and are in a span of skipped ones");
+    });
+}
+
+#[test]
+fn the_occurrence_of_just_now_is_passed_over_though_it_is_due_again_by_hand() {
+    each(|db| async move {
+        let bob = neglected(&db, 1.0, "30").await;
+        let runner = db.runner(&bob, "x").await;
+        let mut admin = db.admin().await;
+        runs(&mut admin, 1).await;
+        let next = admin.one("SELECT job_next FROM job").await;
+        admin.run("UPDATE job SET job_next = job_next - INTERVAL 30 SECOND").await;
+        wait_until("it is passed over", SOON, async || admin.one("SELECT job_next FROM job").await == next).await;
+        assert!(!runner.ended());
+        assert_eq!(entries(&mut admin).await.len(), 1, "no second run, and no span");
     });
 }
 

@@ -6,11 +6,8 @@ use crate::db::Db;
 use crate::each::each;
 
 /// The released schemas, oldest first: version, MySQL's, MariaDB's.
-const BASELINES: [(&str, &str, &str); 1] = [(
-    "0.1.0",
-    include_str!("../baseline/0.1.0-mysql.sql"),
-    include_str!("../baseline/0.1.0-mariadb.sql"),
-)];
+const BASELINES: [(&str, &str, &str); 1] =
+    [("0.1.0", include_str!("../baseline/0.1.0-mysql.sql"), include_str!("../baseline/0.1.0-mariadb.sql"))];
 
 /// What there is to a schema, in words that do not depend on its name; one query a line.
 const SHAPE: [&str; 7] = [
@@ -74,7 +71,9 @@ async fn shape(db: &Db) -> Vec<Vec<Vec<String>>> {
     let mut shape = Vec::new();
     for query in SHAPE {
         let rows = admin.rows(query).await;
-        shape.push(rows.into_iter().map(|row| row.into_iter().map(|value| value.replace(db.schema(), "SCHEMA")).collect()).collect());
+        shape.push(
+            rows.into_iter().map(|row| row.into_iter().map(|value| value.replace(db.schema(), "SCHEMA")).collect()).collect(),
+        );
     }
     shape
 }

@@ -1,0 +1,154 @@
+//! What the main commands print, word for word. Review changes with `cargo insta review`.
+
+use super::tool::{Tool, call};
+use crate::db::{Account, Db, Ran};
+use crate::each::each;
+
+fn show(arguments: &[&str], ran: &Ran) -> String {
+    let part = |prefix: &str, text: &str| {
+        text.lines().map(|line| format!("{prefix}{line}").trim_end().to_owned() + "\n").collect::<String>()
+    };
+    let quoted = |word: &&str| if word.contains([' ', '\'']) { format!("\"{word}\"") } else { (*word).to_owned() };
+    let words = arguments.iter().map(quoted).collect::<Vec<_>>().join(" ");
+    format!("$ jobctl {words}\n{}{}-> {}\n\n", part("", &ran.stdout), part("! ", &ran.stderr), ran.code)
+}
+
+fn regex_of(text: &str) -> String {
+    text.replace('\\', r"\\")
+}
+
+/// What differs from run to run and from server to server, and must not matter.
+fn settings(db: Option<&Db>) -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    if let Some(db) = db {
+        let options = mysql_async::Opts::from(db.server().options());
+        settings.add_filter(&format!("127.0.0.1:{}", options.tcp_port()), "[SERVER]");
+        settings.add_filter(&regex_of(&db.schema().replace('_', "\\_")), "[SCHEMA]");
+        settings.add_filter(db.schema(), "[SCHEMA]");
+        settings.add_filter(db.bodies(), "shop");
+        settings.add_filter(&format!("_t{}", &db.schema()[db.schema().len() - 14..]), "");
+    }
+    for (pattern, replacement) in [
+        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [+]00:00", "[TIME]"),
+        (r"connection \d+", "connection [N]"),
+        (r"`[^`]*root`@`[^`]*`", "[ROOT]"),
+        (r"\[TIME\], (in )?[\da-z]+( ago)?", "[TIME], [AGO]"),
+        (r"id \d+", "id [N]"),
+        (r"id +\d+\n", "id               [N]\n"),
+        (r"there is no procedure shop.nothing that you may execute", "[THE SERVER'S WORDS]"),
+        (r"execute command denied to user 'bob'@'%' for routine 'shop.nothing'", "[THE SERVER'S WORDS]"),
+        (r"Table '.*' doesn't exist \(server error 1146\)", "[THE SERVER'S WORDS]"),
+        (r"Unknown database '.*' \(server error 1049\)", "[THE SERVER'S WORDS]"),
+        (r"dropped \d+ objects", "dropped [N] objects"),
+        // One of the routines stands for all.
+        (r" +GRANT EXECUTE ON PROCEDURE [^\n]*`job\$(_\w+|[a-qs-z]\w*|r[a-tv-z]\w*|run_\w+)` TO [^\n]*\n", ""),
+        (r"! hint: GRANT SELECT ON performance_schema.*\n", ""),
+        (r"'bob'@'[^']*'", "'bob'@'%'"),
+    ] {
+        settings.add_filter(pattern, replacement);
+    }
+    settings.set_omit_expression(true);
+    settings.set_prepend_module_to_snapshot(false);
+    settings
+}
+
+#[test]
+fn the_help_of_every_verb() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut text = String::new();
+    for line in [
+        "--help",
+        "install --help",
+        "uninstall --help",
+        "define --help",
+        "list --help",
+        "show --help",
+        "drop --help",
+        "start --help",
+        "status --help",
+        "",
+        "stats",
+        "start",
+        "start --al",
+        "define x --call a.b --every 1h --replace --if-not-exists",
+    ] {
+        let arguments: Vec<_> = line.split_whitespace().collect();
+        let arguments = &*arguments;
+        let ran = runtime.block_on(Tool::bare(arguments).run());
+        let mut shown = show(arguments, &ran);
+        // The options that every verb takes are the same everywhere: once is enough.
+        if let Some((verb, _)) = arguments.split_first().filter(|(verb, rest)| !verb.starts_with('-') && !rest.is_empty()) {
+            if let (Some(from), Some(to)) = (shown.find("Connection and output:"), shown.find("-> 0")) {
+                shown.replace_range(
+                    from..to,
+                    &format!("(connection and output as in `jobctl --help`, not repeated for {verb})\n"),
+                );
+            }
+        }
+        text += &shown;
+    }
+    settings(None).bind(|| insta::assert_snapshot!("help", text));
+}
+
+#[test]
+fn a_day_with_jobctl() {
+    each(|db| async move {
+        let bob = db.account("bob").await;
+        db.body("roll_up", "DO 0").await;
+        let mut text = String::new();
+        // Wide, as the schemas of a test have long names.
+        let mut say = async |account: &Account, arguments: &[&str]| {
+            text += &show(arguments, &Tool::new(&db, account, arguments).env("COLUMNS", "250").run().await);
+        };
+        let (root, procedure) = (db.root(), call(&db, "roll_up"));
+        say(&root, &["install", "--owner", "bob@%"]).await;
+        say(&bob, &["status"]).await;
+        say(
+            &bob,
+            &[
+                "define",
+                "nightly",
+                "--call",
+                &procedure,
+                "--every",
+                "1d",
+                "--start",
+                "2031-01-31 04:00",
+                "--description",
+                "Sums up",
+            ],
+        )
+        .await;
+        say(&bob, &["define", "nightly", "--call", &procedure, "--every", "1d"]).await;
+        say(
+            &bob,
+            &[
+                "define",
+                "often",
+                "--call",
+                &procedure,
+                "--every",
+                "1h30m",
+                "--start",
+                "2031-01-31",
+                "--finish",
+                "2031-02-01",
+                "--max-failures",
+                "3",
+            ],
+        )
+        .await;
+        say(&bob, &["define", "x", "--call", "shop.nothing", "--every", "5m"]).await;
+        say(&bob, &["define", "x", "--call", &procedure, "--every", "5"]).await;
+        say(&bob, &["list"]).await;
+        say(&bob, &["show", "nightly"]).await;
+        say(&bob, &["show", "yearly"]).await;
+        say(&bob, &["start", "yearly"]).await;
+        say(&bob, &["drop", "often", "--purge-history"]).await;
+        say(&bob, &["drop", "nightly"]).await;
+        say(&root, &["uninstall"]).await;
+        say(&root, &["uninstall", "--yes"]).await;
+        say(&root, &["status"]).await;
+        settings(Some(&db)).bind(|| insta::assert_snapshot!("day", text));
+    });
+}
