@@ -10,7 +10,7 @@ MODIFIES SQL DATA
 BEGIN
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_reason VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_reason LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_job_id, v_connection, v_epoch, v_stop_epoch BIGINT UNSIGNED;
     DECLARE v_tries INT DEFAULT 0;
 

@@ -1,21 +1,34 @@
 //! Whatever the caller's session is set to, the routines of jobctl do the same.
 
+use std::time::Duration;
+
 use crate::db::{Account, Db};
-use crate::each::{each, join};
+use crate::each::{each, join, wait_until};
 use crate::session::literal;
 
 /// Defines, runs to its end, shows, locks and drops a job in a session with these settings; gives what went wrong.
 async fn whole_life(db: Db, account: Account, job: String, settings: Vec<String>) -> Result<(), String> {
     let mut session = db.login(&account).await;
     let told = |error: mysql_async::Error| format!("{settings:?}: {error}");
-    let finish = session.one("SELECT UTC_TIMESTAMP(6) + INTERVAL 2 SECOND").await;
     for setting in &settings {
         session.attempt(setting).await.map_err(told)?;
     }
-    let options = serde_json::json!({"schema": db.bodies(), "procedure": "hello", "every": 0.5, "finish": finish}).to_string();
+    let options = serde_json::json!({"schema": db.bodies(), "procedure": "hello", "every": 0.5}).to_string();
     let job = literal(&job);
+    let mut admin = db.admin().await;
     session.attempt(&format!("CALL job$define({job}, {})", literal(&options))).await.map_err(told)?;
-    let sets = session.attempt(&format!("CALL job$run({job})")).await.map_err(told)?;
+    // After a run the schedule is over.
+    let call = format!("CALL job$run({job})");
+    let ran = format!("SELECT COUNT(*) FROM job_run WHERE job_name = {job} AND outcome = 'OK'");
+    let end = async {
+        wait_until("a run", Duration::from_secs(60), async || admin.number(&ran).await > 0).await;
+        admin.run(&format!("UPDATE job SET job_schedule_finish = UTC_TIMESTAMP(6) WHERE job_name = {job}")).await;
+    };
+    let sets = tokio::select! {
+        sets = session.attempt(&call) => sets,
+        sets = async { end.await; std::future::pending().await } => sets,
+    };
+    let sets = sets.map_err(told)?;
     let message = &sets.last().unwrap()[0][1];
     if message != "Ok: the schedule is over" {
         return Err(format!("{settings:?}: {message}"));

@@ -54,7 +54,8 @@ fn several_installers_at_once_leave_a_whole_schema() {
         assert_eq!(contents(&mut admin, db.schema()).await.len(), whole);
         assert!(good(&db, &db.root(), &["install"]).await.starts_with("nothing to do"));
         // Somebody else's installation that takes long: try again later.
-        admin.run(&format!("DO GET_LOCK(SHA2(CONCAT('jobctl install ', '{}'), 256), 0)", db.schema())).await;
+        let lock = format!("SELECT GET_LOCK(SHA2(CONCAT('jobctl install ', '{}'), 256), 10)", db.schema());
+        assert_eq!(admin.one(&lock).await, "1");
         let busy = bad(&db, &db.root(), 75, &["install"]).await;
         assert!(busy.contains("somebody else is installing"), "{busy}");
     });

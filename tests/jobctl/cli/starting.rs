@@ -116,8 +116,8 @@ fn it_ends_with_0_when_all_schedules_are_finished() {
             good(&db, &bob, &["define", job, "--call", &call(&db, "hello"), "--every", "0.3s"]).await;
         }
         let mut admin = db.admin().await;
-        finish_in(&mut admin, "x", "1.0").await;
-        finish_in(&mut admin, "y", "2.0").await;
+        finish_in(&mut admin, "x", "2.0").await;
+        finish_in(&mut admin, "y", "3.0").await;
         let (code, log) = Tool::new(&db, &bob, &["start", "x", "y"]).start().ends().await;
         assert_eq!(code, 0, "{log:#?}");
         assert_eq!(log.iter().filter(|line| line.contains("schedule ended: FINISHED")).count(), 2, "{log:#?}");
@@ -130,6 +130,27 @@ fn it_ends_with_0_when_all_schedules_are_finished() {
 }
 
 #[test]
+fn a_schedule_that_was_over_before_its_runner_came_has_ended() {
+    each(|db| async move {
+        let bob = db.account("bob").await;
+        db.body("hello", "DO 0").await;
+        good(&db, &bob, &["define", "x", "--call", &call(&db, "hello"), "--every", "1h"]).await;
+        let mut admin = db.admin().await;
+        finish_in(&mut admin, "x", "-1").await;
+        let (code, log) = Tool::new(&db, &bob, &["start", "x"]).start().ends().await;
+        assert!([0, 4].contains(&code), "{code}: {log:#?}");
+        assert!(log.iter().any(|line| line.contains('x') && (line.contains("over") || line.contains("ended"))), "{log:#?}");
+        nothing_left(&db, &bob, &mut admin).await;
+        // Nobody logs in for it again and again.
+        let start = Tool::new(&db, &bob, &["start", "--all"]).start();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        assert_eq!(start.count("runner started"), 0, "{:#?}", start.log());
+        start.signal("TERM");
+        assert_eq!(start.ends().await.0, 0);
+    });
+}
+
+#[test]
 fn it_ends_with_1_when_a_job_is_given_up() {
     each(|db| async move {
         let bob = db.account("bob").await;
@@ -138,7 +159,7 @@ fn it_ends_with_1_when_a_job_is_given_up() {
         good(&db, &bob, &["define", "x", "--call", &call(&db, "fails"), "--every", "0.1s", "--max-failures", "2"]).await;
         good(&db, &bob, &["define", "y", "--call", &call(&db, "hello"), "--every", "0.3s"]).await;
         let mut admin = db.admin().await;
-        finish_in(&mut admin, "y", "1.5").await;
+        finish_in(&mut admin, "y", "2.5").await;
         let (code, log) = Tool::new(&db, &bob, &["start", "x", "y"]).start().ends().await;
         assert_eq!(code, 1, "{log:#?}");
         assert!(log.last().unwrap().contains("`x` is ERROR"), "{log:#?}");

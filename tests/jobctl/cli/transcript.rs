@@ -77,13 +77,9 @@ fn the_help_of_every_verb() {
         let ran = runtime.block_on(Tool::bare(arguments).run());
         let mut shown = show(arguments, &ran);
         // The options that every verb takes are the same everywhere: once is enough.
-        if let Some((verb, _)) = arguments.split_first().filter(|(verb, rest)| !verb.starts_with('-') && !rest.is_empty()) {
-            if let (Some(from), Some(to)) = (shown.find("Connection and output:"), shown.find("-> 0")) {
-                shown.replace_range(
-                    from..to,
-                    &format!("(connection and output as in `jobctl --help`, not repeated for {verb})\n"),
-                );
-            }
+        let verb = arguments.first().filter(|verb| !verb.starts_with('-'));
+        if let (Some(verb), Some(from), Some(to)) = (verb, shown.find("Connection and output:"), shown.find("-> 0")) {
+            shown.replace_range(from..to, &format!("(connection and output as in `jobctl --help`, not repeated for {verb})\n"));
         }
         text += &shown;
     }
