@@ -149,8 +149,8 @@ step: BEGIN
                     END IF;
                     CALL job$_grid(v_anchor, v_interval, v_last - INTERVAL 1 MICROSECOND, v_last, v_after);
                     SET v_reason = CASE
-                        WHEN v_last < v_runner_start THEN 'NO_RUNNER'
-                        WHEN v_cycle_finish > v_last THEN 'OVERRUN'
+                        WHEN v_next < v_runner_start THEN 'NO_RUNNER'
+                        WHEN v_next < v_cycle_finish THEN 'OVERRUN'
                         ELSE 'STALLED'
                     END;
                     CALL job$_skip(in_job_id, v_last, v_reason, v_account);

@@ -18,6 +18,8 @@ SELECT
     o.job_status,
     CASE
         WHEN o.job_status IN ('FINISHED', 'ERROR') THEN o.job_status
+        -- Nobody ran it when its window ended, and nobody can any more.
+        WHEN o.job_status IN ('ENABLED', 'RESUMED') AND NOT o.claims AND o.job_schedule_finish < UTC_TIMESTAMP(6) THEN 'FINISHED'
         WHEN o.job_status IN ('ABORTED', 'DISABLED') THEN IF(o.claims AND (o.live OR NOT o.here), 'ABORTING', o.job_status)
         WHEN o.claims AND o.here AND NOT o.live THEN 'LOST'
         WHEN o.job_status = 'PAUSED' THEN IF(o.claims AND o.job_runner_status = 'RUNNING', 'PAUSING', 'PAUSED')

@@ -13,6 +13,8 @@ use crate::error::{Error, Kind};
 use crate::model::JobOverview;
 use crate::settings::Settings;
 
+/// A schedule that came to its end, whether or not a runner was there to note it.
+const FINISHED: &str = "FINISHED";
 /// How often runners that have not ended yet are asked to.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -160,9 +162,9 @@ impl Supervisor {
             }
             let wanted = wants_runner(overview);
             if !wanted && job.ended.is_none() && !self.plan.names.is_empty() {
-                tracing::info!(job = name, "schedule ended: {}", overview.job_status);
+                tracing::info!(job = name, "schedule ended: {}", overview.status);
             }
-            job.ended = (!wanted).then(|| overview.job_status.clone());
+            job.ended = (!wanted).then(|| overview.status.clone());
             // Another's runner is at work: stand by, and look again when its lock is free.
             if wanted && overview.job_runner_connection_id.is_none() && job.not_before <= Instant::now() {
                 job.running = true;
@@ -181,7 +183,7 @@ impl Supervisor {
         for name in &self.plan.names {
             let job = self.jobs.get(name)?;
             let ended = job.ended.as_ref().filter(|_| !job.running)?;
-            if ended != "FINISHED" {
+            if ended != FINISHED {
                 failed.push(format!("`{name}` is {ended}"));
             }
         }
@@ -194,7 +196,8 @@ impl Supervisor {
 
 /// Whether a runner may start for this job, as far as its status tells.
 fn wants_runner(job: &JobOverview) -> bool {
-    job.job_kind == "PROCEDURE" && matches!(job.job_status.as_str(), "ENABLED" | "RESUMED" | "PAUSED")
+    let wanted = matches!(job.job_status.as_str(), "ENABLED" | "RESUMED" | "PAUSED");
+    job.job_kind == "PROCEDURE" && wanted && job.status != FINISHED
 }
 
 /// Refuses to start a job that does not exist, or whose status allows no runner.
@@ -202,7 +205,7 @@ fn check(name: &str, job: Option<&JobOverview>) -> Result<(), Error> {
     match job {
         None => Err(Error::new(Kind::NotFound, format!("you own no job named `{name}`")).hint("`jobctl list` shows your jobs")),
         Some(job) if !wants_runner(job) => {
-            let status = &job.job_status;
+            let status = &job.status;
             Err(Error::new(Kind::Refused, format!("`{name}` is {status}, and only an ENABLED or PAUSED job gets a runner"))
                 .hint(format!("`jobctl show '{name}'` tells more")))
         }

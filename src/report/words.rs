@@ -39,7 +39,8 @@ pub fn status(job: &JobOverview) -> Cell {
 
 /// The next instant that is going to run; none for a job that is paused or has ended, whatever its row still says.
 pub fn next(job: &JobOverview) -> Option<Timestamp> {
-    job.job_next.filter(|_| matches!(job.job_status.as_str(), "ENABLED" | "RESUMED"))
+    let waits = matches!(job.job_status.as_str(), "ENABLED" | "RESUMED") && job.status != "FINISHED";
+    job.job_next.filter(|_| waits)
 }
 
 /// The tone of how a run ended.
