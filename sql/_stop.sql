@@ -10,7 +10,7 @@ MODIFIES SQL DATA
 BEGIN
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_reason LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_reason, v_text LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_job_id, v_connection, v_epoch, v_stop_epoch BIGINT UNSIGNED;
     DECLARE v_tries INT DEFAULT 0;
 
@@ -22,11 +22,16 @@ BEGIN
 
     CALL job$_caller(in_token, v_account, v_owner);
     CALL job$_options('job$stop', in_options, '["reason", "connection_id"]');
-    SET v_reason = COALESCE(JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.reason')), 'SHUTDOWN');
-    SET v_connection = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.connection_id'));
+    CALL job$_option(in_options, 'reason', v_reason);
+    SET v_reason = COALESCE(v_reason, 'SHUTDOWN');
+    CALL job$_option(in_options, 'connection_id', v_text);
     IF v_reason NOT IN ('SHUTDOWN', 'RENEW', 'UPGRADE') THEN
         CALL job$_fail(45002, 'job$stop: reason must be SHUTDOWN, RENEW or UPGRADE');
     END IF;
+    IF v_text IS NOT NULL AND v_text NOT REGEXP '^[0-9]{1,19}$' THEN
+        CALL job$_fail(45002, 'job$stop: connection_id must be a whole number');
+    END IF;
+    SET v_connection = v_text;
     again: LOOP
         BEGIN
             DECLARE EXIT HANDLER FOR 1213, 1205, 1020

@@ -136,10 +136,10 @@ fn a_shared_latin1_schema_works_for_names_with_emoji_and_is_left_as_it_was() {
             &["-D", &schema, "define", "🚀 nächtlich", "--call", &procedure, "--every", "0.1s", "--max-failures", "1"],
         )
         .await;
-        admin
-            .run(&format!("UPDATE {}.job SET job_schedule_finish = UTC_TIMESTAMP(6) + INTERVAL 1 SECOND", name(&schema)))
-            .await;
-        let (code, log) = Tool::new(&db, &root, &["-D", &schema, "start", "🚀 nächtlich"]).start().ends().await;
+        let start = Tool::new(&db, &root, &["-D", &schema, "start", "🚀 nächtlich"]).start();
+        start.says("run ok", 2).await;
+        admin.run(&format!("UPDATE {}.job SET job_schedule_finish = UTC_TIMESTAMP(6)", name(&schema))).await;
+        let (code, log) = start.ends().await;
         assert_eq!(code, 0, "{log:#?}");
         assert!(log.iter().any(|line| line.contains("🚀 nächtlich") && line.contains("run ok")), "{log:#?}");
         assert!(run(&["status", "--output", "json"]).await.contains("🚀 nächtlich"));

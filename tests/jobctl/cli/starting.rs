@@ -116,9 +116,14 @@ fn it_ends_with_0_when_all_schedules_are_finished() {
             good(&db, &bob, &["define", job, "--call", &call(&db, "hello"), "--every", "0.3s"]).await;
         }
         let mut admin = db.admin().await;
-        finish_in(&mut admin, "x", "2.0").await;
-        finish_in(&mut admin, "y", "3.0").await;
-        let (code, log) = Tool::new(&db, &bob, &["start", "x", "y"]).start().ends().await;
+        let mut start = Tool::new(&db, &bob, &["start", "x", "y"]).start();
+        start.says("x: run ok", 1).await;
+        start.says("y: run ok", 1).await;
+        finish_in(&mut admin, "x", "0.5").await;
+        start.says("x: schedule ended: FINISHED", 1).await;
+        assert!(start.works(), "it waits for the other one: {:#?}", start.log());
+        finish_in(&mut admin, "y", "0.5").await;
+        let (code, log) = start.ends().await;
         assert_eq!(code, 0, "{log:#?}");
         assert_eq!(log.iter().filter(|line| line.contains("schedule ended: FINISHED")).count(), 2, "{log:#?}");
         assert_eq!(admin.one("SELECT GROUP_CONCAT(DISTINCT job_status) FROM job").await, "FINISHED");
@@ -159,8 +164,11 @@ fn it_ends_with_1_when_a_job_is_given_up() {
         good(&db, &bob, &["define", "x", "--call", &call(&db, "fails"), "--every", "0.1s", "--max-failures", "2"]).await;
         good(&db, &bob, &["define", "y", "--call", &call(&db, "hello"), "--every", "0.3s"]).await;
         let mut admin = db.admin().await;
-        finish_in(&mut admin, "y", "2.5").await;
-        let (code, log) = Tool::new(&db, &bob, &["start", "x", "y"]).start().ends().await;
+        let start = Tool::new(&db, &bob, &["start", "x", "y"]).start();
+        start.says("y: run ok", 1).await;
+        start.says("x: schedule ended: ERROR", 1).await;
+        finish_in(&mut admin, "y", "0.5").await;
+        let (code, log) = start.ends().await;
         assert_eq!(code, 1, "{log:#?}");
         assert!(log.last().unwrap().contains("`x` is ERROR"), "{log:#?}");
         assert_eq!(admin.one("SELECT GROUP_CONCAT(job_status ORDER BY job_name) FROM job").await, "ERROR,FINISHED");
