@@ -143,8 +143,9 @@ fn a_schedule_that_was_over_before_its_runner_came_has_ended() {
         let mut admin = db.admin().await;
         finish_in(&mut admin, "x", "-1").await;
         let (code, log) = Tool::new(&db, &bob, &["start", "x"]).start().ends().await;
-        assert!([0, 4].contains(&code), "{code}: {log:#?}");
-        assert!(log.iter().any(|line| line.contains('x') && (line.contains("over") || line.contains("ended"))), "{log:#?}");
+        assert_eq!(code, 4, "{log:#?}");
+        assert!(log[0].contains("`x` is FINISHED"), "{log:#?}");
+        assert_eq!(json(&db, &bob, &["status", "x"]).await[0]["status"], "FINISHED");
         nothing_left(&db, &bob, &mut admin).await;
         // Nobody logs in for it again and again.
         let start = Tool::new(&db, &bob, &["start", "--all"]).start();
