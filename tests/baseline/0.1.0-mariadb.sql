@@ -348,7 +348,7 @@ INSERT INTO job_schema_history (version, name, applied_on, checksum)
 VALUES (8, 'job_setting', DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%dT%H:%i:%sZ'), '1367888758737404564');
 
 INSERT IGNORE INTO job_setting (setting_name, setting_value)
-VALUES ('secret', '080bb461dc6582d4cfe31aa577bbccb3160b7fade1975fffa39895a0ba102f79');
+VALUES ('secret', 'edfabb49490f462a16d4ff2ca189bb76e74f4e3f9164507e1e1ffe0022d28f1f');
 
 INSERT IGNORE INTO job_setting (setting_name, setting_value)
 VALUES ('job_counter', '0');
@@ -392,6 +392,8 @@ SELECT
     o.job_status,
     CASE
         WHEN o.job_status IN ('FINISHED', 'ERROR') THEN o.job_status
+        -- Nobody ran it when its window ended, and nobody can any more.
+        WHEN o.job_status IN ('ENABLED', 'RESUMED') AND NOT o.claims AND o.job_schedule_finish < UTC_TIMESTAMP(6) THEN 'FINISHED'
         WHEN o.job_status IN ('ABORTED', 'DISABLED') THEN IF(o.claims AND (o.live OR NOT o.here), 'ABORTING', o.job_status)
         WHEN o.claims AND o.here AND NOT o.live THEN 'LOST'
         WHEN o.job_status = 'PAUSED' THEN IF(o.claims AND o.job_runner_status = 'RUNNING', 'PAUSING', 'PAUSED')
@@ -1887,8 +1889,8 @@ step: BEGIN
                     END IF;
                     CALL job$_grid(v_anchor, v_interval, v_last - INTERVAL 1 MICROSECOND, v_last, v_after);
                     SET v_reason = CASE
-                        WHEN v_last < v_runner_start THEN 'NO_RUNNER'
-                        WHEN v_cycle_finish > v_last THEN 'OVERRUN'
+                        WHEN v_next < v_runner_start THEN 'NO_RUNNER'
+                        WHEN v_next < v_cycle_finish THEN 'OVERRUN'
                         ELSE 'STALLED'
                     END;
                     CALL job$_skip(in_job_id, v_last, v_reason, v_account);
@@ -1970,7 +1972,7 @@ MODIFIES SQL DATA
 BEGIN
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_reason VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_reason, v_text LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_job_id, v_connection, v_epoch, v_stop_epoch BIGINT UNSIGNED;
     DECLARE v_tries INT DEFAULT 0;
 
@@ -1982,11 +1984,16 @@ BEGIN
 
     CALL job$_caller(in_token, v_account, v_owner);
     CALL job$_options('job$stop', in_options, '["reason", "connection_id"]');
-    SET v_reason = COALESCE(JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.reason')), 'SHUTDOWN');
-    SET v_connection = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.connection_id'));
+    CALL job$_option(in_options, 'reason', v_reason);
+    SET v_reason = COALESCE(v_reason, 'SHUTDOWN');
+    CALL job$_option(in_options, 'connection_id', v_text);
     IF v_reason NOT IN ('SHUTDOWN', 'RENEW', 'UPGRADE') THEN
         CALL job$_fail(45002, 'job$stop: reason must be SHUTDOWN, RENEW or UPGRADE');
     END IF;
+    IF v_text IS NOT NULL AND v_text NOT REGEXP '^[0-9]{1,19}$' THEN
+        CALL job$_fail(45002, 'job$stop: connection_id must be a whole number');
+    END IF;
+    SET v_connection = v_text;
     again: LOOP
         BEGIN
             DECLARE EXIT HANDLER FOR 1213, 1205, 1020
@@ -2377,9 +2384,14 @@ END;;
 DELIMITER ;
 
 REPLACE INTO job_setting (setting_name, setting_value)
-SELECT 'routines_digest', SHA2(CONCAT('58d76b472c709b5de95bf93bbdb66f08ee9c0626477868128b435e05f3d16d55',
-        (SELECT COALESCE(GROUP_CONCAT(SHA2(CONCAT_WS('|', routine_name, definer, sql_mode, routine_definition), 256)
+SELECT 'routines_digest', SHA2(CONCAT('c7ac21d1d2f522293ff0bd53ee89ebc197ec6a70f4fb88afa039d113efe59d12',
+        (SELECT COALESCE(GROUP_CONCAT(SHA2(CONCAT_WS('|', routine_name, definer, security_type, sql_data_access,
+                 is_deterministic, sql_mode, routine_definition), 256)
              ORDER BY routine_name), '')
          FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name IN ('job$_acquire', 'job$_callable', 'job$_caller', 'job$_check_name', 'job$_check_time', 'job$_define', 'job$_drop', 'job$_event', 'job$_fail', 'job$_find', 'job$_get_lock', 'job$_grid', 'job$_holder', 'job$_in_progress', 'job$_lock_name', 'job$_lost', 'job$_option', 'job$_options', 'job$_overview', 'job$_plan', 'job$_session', 'job$_session_restore', 'job$_record', 'job$_refusal', 'job$_release', 'job$_release_lock', 'job$_skip', 'job$_step', 'job$_stop', 'job$_uptime', 'job$token', 'job$ticket', 'job$define', 'job$drop', 'job$get_lock', 'job$overview', 'job$release_lock', 'job$run', 'job$run_with', 'job$stop')),
-        (SELECT COALESCE(GROUP_CONCAT(SHA2(CONCAT_WS('|', table_name, definer, view_definition), 256) ORDER BY table_name), '')
+        (SELECT COALESCE(SHA2(GROUP_CONCAT(CONCAT_WS('|', specific_name, ordinal_position, parameter_mode, parameter_name,
+                 dtd_identifier, collation_name) ORDER BY specific_name, ordinal_position), 256), '')
+         FROM information_schema.parameters WHERE specific_schema = DATABASE() AND specific_name IN ('job$_acquire', 'job$_callable', 'job$_caller', 'job$_check_name', 'job$_check_time', 'job$_define', 'job$_drop', 'job$_event', 'job$_fail', 'job$_find', 'job$_get_lock', 'job$_grid', 'job$_holder', 'job$_in_progress', 'job$_lock_name', 'job$_lost', 'job$_option', 'job$_options', 'job$_overview', 'job$_plan', 'job$_session', 'job$_session_restore', 'job$_record', 'job$_refusal', 'job$_release', 'job$_release_lock', 'job$_skip', 'job$_step', 'job$_stop', 'job$_uptime', 'job$token', 'job$ticket', 'job$define', 'job$drop', 'job$get_lock', 'job$overview', 'job$release_lock', 'job$run', 'job$run_with', 'job$stop')),
+        (SELECT COALESCE(GROUP_CONCAT(SHA2(CONCAT_WS('|', table_name, definer, security_type, view_definition), 256)
+             ORDER BY table_name), '')
          FROM information_schema.views WHERE table_schema = DATABASE() AND table_name IN ('job_overview'))), 256);

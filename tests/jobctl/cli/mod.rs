@@ -1,6 +1,6 @@
 //! The command line, from outside: the real binary against real servers.
 
-mod tool;
+pub mod tool;
 
 mod connecting;
 mod defining;

@@ -138,6 +138,14 @@ impl Going {
         assert!(sent.success());
     }
 
+    /// Its resident memory, KiB.
+    pub fn memory(&self) -> u64 {
+        let pid = self.child.id().expect("it has not ended");
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a size");
+        line.split_whitespace().nth(1).and_then(|size| size.parse().ok()).expect("a number")
+    }
+
     /// Whether it still works.
     pub fn works(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_none()
