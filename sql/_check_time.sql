@@ -1,9 +1,10 @@
 CREATE PROCEDURE job$_check_time(
+    IN in_routine VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_key VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_text LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_time DATETIME(6)
 )
-COMMENT 'Reads the time option in_key: YYYY-MM-DD HH:MM:SS with up to 6 decimals, UTC, years 1970 to 8999; NULL stays NULL. Errors: 45002. Example: CALL job$_check_time(''start'', ''2026-12-01 02:00:00'', v_start)'
+COMMENT 'Reads the time option in_key: YYYY-MM-DD HH:MM:SS with up to 6 decimals, UTC, years 1970 to 8999; NULL stays NULL. Errors: 45002. Example: CALL job$_check_time(''job$define'', ''start'', ''2026-12-01 02:00:00'', v_start)'
 SQL SECURITY DEFINER
 DETERMINISTIC
 NO SQL
@@ -17,7 +18,7 @@ BEGIN
             END;
         END IF;
         IF out_time IS NULL OR YEAR(out_time) NOT BETWEEN 1970 AND 8999 THEN
-            CALL job$_fail(45002, CONCAT('job$define: ', in_key, ' must be a UTC time from 1970 to 8999 such as 2026-12-01 02:00:00'));
+            CALL job$_fail(45002, CONCAT(in_routine, ': ', in_key, ' must be a UTC time from 1970 to 8999 such as 2026-12-01 02:00:00'));
         END IF;
     END IF;
 END

@@ -6,11 +6,12 @@ CREATE PROCEDURE job$_record(
     IN in_error_code INT UNSIGNED,
     IN in_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_warnings VARCHAR(4096) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_leaked VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_seconds DECIMAL(20,6),
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away. out_seconds: how long the run took; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, NULL, v_seconds, v_message)'
+COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away. out_seconds: how long the run took; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, NULL, NULL, v_seconds, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -64,18 +65,19 @@ record: BEGIN
                 error_code = in_error_code,
                 error_sqlstate = in_error_sqlstate,
                 error_message = in_error_message,
+                run_warnings = in_warnings,
                 run_leaked = in_leaked
             WHERE job_id = in_job_id AND run_no = in_run_no AND outcome = 'RUNNING';
             UPDATE job
             SET job_run_open = NULL,
                 job_failures = v_failures,
-                job_runner_status = IF(v_status = 'PAUSED', 'PAUSED', 'SLEEPING'),
+                job_runner_status = 'SLEEPING',
                 job_runner_seen = v_now,
                 job_runner_cycles = v_cycles + 1,
                 job_runner_last_cycle_finish = v_now,
                 job_changed = job_changed
             WHERE job_id = in_job_id;
-            IF v_failures >= v_max_failures AND v_status IN ('ENABLED', 'RESUMED', 'PAUSED') THEN
+            IF v_failures >= v_max_failures AND v_status IN ('ENABLED', 'RESUMED') THEN
                 UPDATE job SET job_status = 'ERROR', job_changed = job_changed WHERE job_id = in_job_id;
                 CALL job$_event(in_job_id, 'STATUS', v_account, v_status, 'ERROR', CONCAT(v_failures, ' failed occurrences in a row'));
                 SET out_message = CONCAT('The job procedure failed ', v_failures, ' time', IF(v_failures > 1, 's', ''), ' in a row: ',

@@ -3,7 +3,7 @@ CREATE PROCEDURE job$_release(
     IN in_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Ends the runner that in_run_token proves: writes its final state, then releases its lock, the latter also where nothing can be written any more (a server that became read-only). A runner that was superseded changes nothing. Errors: none. Example: CALL job$_release(v_job_id, v_run_token, v_message)'
+COMMENT 'Ends the runner that in_run_token proves: writes its final state, then releases its lock, the latter also where nothing can be written any more (a server that became read-only). A runner that was superseded changes nothing. Errors: 45004 when the session can write nothing any more, and must go. Example: CALL job$_release(v_job_id, v_run_token, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -12,6 +12,7 @@ release_runner: BEGIN
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_known, v_epoch, v_open BIGINT UNSIGNED;
     DECLARE v_tries INT DEFAULT 0;
+    DECLARE v_error_code INT UNSIGNED;
 
     ROLLBACK AND NO CHAIN NO RELEASE;
     SELECT COUNT(*), MAX(job_runner_token) INTO v_known, v_token FROM job WHERE job_id = in_job_id;
@@ -23,6 +24,7 @@ release_runner: BEGIN
         BEGIN
             DECLARE EXIT HANDLER FOR SQLEXCEPTION
             BEGIN
+                GET DIAGNOSTICS CONDITION 1 v_error_code = MYSQL_ERRNO;
                 ROLLBACK AND NO CHAIN NO RELEASE;
                 SET v_tries = v_tries + 1;
             END;
@@ -57,4 +59,8 @@ release_runner: BEGIN
     END LOOP again;
     CALL job$_lock_name('job', in_job_id, v_lock_name);
     DO RELEASE_LOCK(v_lock_name);
+    IF v_tries >= 10 AND COALESCE(v_error_code, 0) NOT IN (1290, 1792, 1836) THEN
+        -- The server takes writes, but not from this session: something that the body left holds it.
+        CALL job$_fail(45004, CONCAT('job$_release: this session can write nothing any more, error ', COALESCE(v_error_code, 0)));
+    END IF;
 END

@@ -8,6 +8,9 @@ NO SQL
 BEGIN
     -- `+ 0`: MariaDB writes a boolean variable into JSON as ON without quotes.
     SET out_settings = JSON_OBJECT(
+        'pseudo_thread_id', @@session.pseudo_thread_id,
+        'sql_log_bin', @@session.sql_log_bin + 0,
+        'insert_id', @@session.insert_id,
         'autocommit', @@session.autocommit + 0,
         '{{transaction}}_isolation', @@session.{{transaction}}_isolation,
         '{{transaction}}_read_only', @@session.{{transaction}}_read_only + 0,

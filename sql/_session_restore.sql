@@ -2,7 +2,7 @@ CREATE PROCEDURE job$_session_restore(
     IN in_settings LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_leaked VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Puts the settings of this session back to in_settings, which job$_session read: only those that differ, since an account may be unable to set some of them even to what they are. out_leaked: the names of those that differed, an exclamation mark behind those that could not be put back; NULL: none. Errors: none. Example: CALL job$_session_restore(v_settings, v_leaked)'
+COMMENT 'Puts the settings of this session back to in_settings, which job$_session read: only those that differ, since an account may be unable to set some of them even to what they are. out_leaked: the names of those that differed, an exclamation mark behind those that could not be put back, such as insert_id, which no SET takes back; NULL: none. Errors: none. Example: CALL job$_session_restore(v_settings, v_leaked)'
 SQL SECURITY INVOKER
 NOT DETERMINISTIC
 READS SQL DATA
@@ -24,9 +24,13 @@ BEGIN
             BEGIN
                 DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET v_kept = TRUE;
                 SET @`job$call` = CONCAT('SET SESSION ', v_key, ' = ', IF(v_value = 'null', 'NULL', REPLACE(v_value, '"', '''')));
-                PREPARE `job$statement` FROM @`job$call`;
-                EXECUTE `job$statement`;
-                DEALLOCATE PREPARE `job$statement`;
+                IF v_key = 'insert_id' THEN
+                    SET v_kept = TRUE;
+                ELSE
+                    PREPARE `job$statement` FROM @`job$call`;
+                    EXECUTE `job$statement`;
+                    DEALLOCATE PREPARE `job$statement`;
+                END IF;
             END;
             SET out_leaked = LEFT(CONCAT_WS(', ', out_leaked, CONCAT(v_key, IF(v_kept, '!', ''))), 1024);
         END IF;

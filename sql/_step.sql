@@ -25,6 +25,7 @@ step: BEGIN
     DECLARE v_tries INT DEFAULT 0;
     DECLARE v_reason VARCHAR(32) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_runner_reason, v_new_reason VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_switched BOOLEAN;
     DECLARE v_done_before BOOLEAN DEFAULT FALSE;
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -107,12 +108,14 @@ step: BEGIN
                  v_account, v_host, v_server, v_controller
             FROM job WHERE job_id = in_job_id FOR UPDATE;
             SET v_now = UTC_TIMESTAMP(6);
+            SET v_switched = EXISTS (SELECT 1 FROM job_switch WHERE switch_owner IN ('', v_owner));
 
-            IF v_status = 'ENABLED' AND v_runner_status = 'PAUSED' AND v_next <= v_now THEN
+            IF v_status = 'ENABLED' AND NOT v_switched AND v_runner_status = 'PAUSED' AND v_next <= v_now THEN
                 -- Resumed by a plain UPDATE: what fell into the pause is never caught up.
                 CALL job$_grid(v_anchor, v_interval, LEAST(v_now, COALESCE(v_finish, v_now)), v_last, v_after);
-                CALL job$_skip(in_job_id, v_last, 'PAUSED', v_account);
-                SET out_message = CONCAT('PAUSED: skipped ', v_next, ' to ', v_last, ' UTC');
+                SET v_reason = IF(v_runner_reason <=> 'all jobs are paused', 'SWITCH', 'PAUSED');
+                CALL job$_skip(in_job_id, v_last, v_reason, v_account);
+                SET out_message = CONCAT(v_reason, ': skipped ', v_next, ' to ', v_last, ' UTC');
                 COMMIT AND NO CHAIN NO RELEASE;
                 SET out_action = 'SKIP';
                 LEAVE step;
@@ -126,7 +129,7 @@ step: BEGIN
                 SET out_message = 'Ok: the schedule is over';
                 COMMIT AND NO CHAIN NO RELEASE;
                 LEAVE step;
-            ELSEIF v_status = 'ENABLED' AND v_next <= v_now THEN
+            ELSEIF v_status = 'ENABLED' AND NOT v_switched AND v_next <= v_now THEN
                 -- Due. The latest instant that has come runs, late or not; whole intervals missed before it are one span.
                 CALL job$_grid(v_anchor, v_interval, LEAST(v_now, COALESCE(v_finish, v_now)), v_last, v_after);
                 IF v_last > v_next THEN
@@ -193,11 +196,14 @@ step: BEGIN
             END IF;
 
             SET v_new_status = CASE
-                WHEN v_status = 'PAUSED' THEN 'PAUSED'
+                WHEN v_status = 'PAUSED' OR v_switched THEN 'PAUSED'
                 WHEN v_start > v_now THEN 'WAITING'
                 ELSE 'SLEEPING'
             END;
-            SET v_new_reason = IF(v_new_status = 'WAITING', 'before the start', NULL);
+            SET v_new_reason = CASE
+                WHEN v_status = 'ENABLED' AND v_switched THEN 'all jobs are paused'
+                WHEN v_new_status = 'WAITING' THEN 'before the start'
+            END;
             IF NOT v_new_status <=> v_runner_status OR NOT v_new_reason <=> v_runner_reason OR v_seen < v_now - INTERVAL 20 SECOND THEN
                 UPDATE job
                 SET job_runner_status = v_new_status,
@@ -208,7 +214,14 @@ step: BEGIN
             END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             SET out_action = 'WAIT';
-            SET out_wait = IF(v_status = 'PAUSED', 6, TIMESTAMPDIFF(MICROSECOND, v_now, v_next) * 0.000001);
+            IF v_new_status = 'PAUSED' THEN
+                -- Awake at each planned instant, so that the first one after a resume is not slept through.
+                CALL job$_grid(v_anchor, v_interval, v_now, v_last, v_next);
+            END IF;
+            SET out_wait = COALESCE(TIMESTAMPDIFF(MICROSECOND, v_now, v_next) * 0.000001, 6);
+            IF v_new_status = 'PAUSED' THEN
+                SET out_wait = GREATEST(out_wait, 1);
+            END IF;
             LEAVE step;
         END;
     END LOOP decide;

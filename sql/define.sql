@@ -14,7 +14,7 @@ BEGIN
         '["schema", "procedure", "every", "start", "finish", "max_failures", "description", "replace", "if_not_exists"]');
     CALL job$_option(in_options, 'schema', v_schema);
     CALL job$_option(in_options, 'procedure', v_procedure);
-    CALL job$_callable(v_schema, v_procedure);
+    CALL job$_callable('job$define', v_schema, v_procedure);
 
     CALL job$ticket(v_token);
     CALL job$_define(v_token, in_job_name, in_options);

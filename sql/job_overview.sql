@@ -24,7 +24,7 @@ SELECT
         WHEN o.claims AND o.here AND NOT o.live THEN 'LOST'
         WHEN o.job_status = 'PAUSED' THEN IF(o.claims AND o.job_runner_status = 'RUNNING', 'PAUSING', 'PAUSED')
         WHEN o.held THEN 'HELD'
-        WHEN o.switched AND NOT o.job_runner_status <=> 'RUNNING' THEN 'PAUSED (all)'
+        WHEN o.switched THEN IF(o.claims AND o.job_runner_status = 'RUNNING', 'PAUSING', 'PAUSED (all)')
         WHEN o.claims AND o.job_runner_status = 'PAUSED' THEN 'SLEEPING'
         WHEN o.claims THEN o.job_runner_status
         ELSE 'ENABLED'
@@ -67,10 +67,9 @@ FROM (
             FALSE
         ) AS live,
         h.setting_value IS NOT NULL AS held,
-        w.setting_value IS NOT NULL AS switched
+        EXISTS (SELECT 1 FROM job_switch AS w WHERE w.switch_owner IN ('', j.job_owner)) AS switched
     FROM job AS j
     JOIN job_setting AS s ON s.setting_name = 'secret'
     LEFT JOIN job_setting AS h ON h.setting_name = 'hold'
-    LEFT JOIN job_setting AS w ON w.setting_name = 'switch'
 ) AS o
 LEFT JOIN job_run AS r ON r.job_id = o.job_id AND r.run_no = o.job_run_last

@@ -2,7 +2,7 @@ CREATE PROCEDURE job$run_with(
     IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive; then a row (job$notice, run_no, seconds, message) is sent for each thing that happens: STARTED, OK, ERROR, SKIPPED). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
+COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive; then a row (job$notice, run_no, seconds, message) is sent for each thing that happens: STARTED, OK, ERROR, SKIPPED, RETIRED). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
 SQL SECURITY INVOKER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -22,7 +22,14 @@ run: BEGIN
     DECLARE v_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_settings, v_settings_now LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_leaked VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_leaked, v_left VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_role VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin DEFAULT CURRENT_ROLE();
+    DECLARE v_temporary BIGINT;
+    DECLARE v_variables LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_stuck BOOLEAN;
+    DECLARE v_warning_code_1, v_warning_code_2, v_warning_code_3, v_warning_code_4, v_warning_code_5 INT UNSIGNED;
+    DECLARE v_warning_1, v_warning_2, v_warning_3, v_warning_4, v_warning_5 VARCHAR(512) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_warnings VARCHAR(4096) CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
     -- The one outermost handler: on every way out the final state is written, the lock is free and the row is sent.
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -47,6 +54,7 @@ run: BEGIN
     SET v_controller = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.controller'));
     -- A body gets the session as it is now each time, whatever the body before did to it.
     CALL job$_session(v_settings);
+    CALL job$_traces(v_temporary, v_variables);
     CALL job$ticket(v_token);
     CALL job$_acquire(v_token, in_job_name, v_controller, v_job_id, v_run_token, v_message);
     IF v_run_token IS NULL THEN
@@ -87,6 +95,7 @@ run: BEGIN
             END IF;
         WHEN 'RUN' THEN
             SET v_failed = FALSE, v_error_code = NULL, v_error_sqlstate = NULL, v_error_message = NULL;
+            SET v_warning_1 = NULL, v_warning_2 = NULL, v_warning_3 = NULL, v_warning_4 = NULL, v_warning_5 = NULL;
             SET @`job$call` = v_call;
             BEGIN
                 DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -97,6 +106,15 @@ run: BEGIN
                 END;
                 PREPARE `job$statement` FROM @`job$call`;
                 EXECUTE `job$statement`;
+                -- What the body's last statement warned of; on MySQL any other statement in between would clear it.
+                BEGIN
+                    DECLARE CONTINUE HANDLER FOR 1758 BEGIN END;
+                    GET DIAGNOSTICS CONDITION 1 v_warning_1 = MESSAGE_TEXT, v_warning_code_1 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 2 v_warning_2 = MESSAGE_TEXT, v_warning_code_2 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 3 v_warning_3 = MESSAGE_TEXT, v_warning_code_3 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 4 v_warning_4 = MESSAGE_TEXT, v_warning_code_4 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 5 v_warning_5 = MESSAGE_TEXT, v_warning_code_5 = MYSQL_ERRNO;
+                END;
             END;
             -- The body's rest is rolled back before anything else: setting autocommit first would commit it.
             SET v_open = FALSE;
@@ -109,17 +127,53 @@ run: BEGIN
                 SET v_failed = TRUE, v_error_message = 'The job procedure left a transaction open; it was rolled back';
             END IF;
             SET SESSION timestamp = DEFAULT;
-            SET v_leaked = NULL;
+            SET v_warnings = NULLIF(CONCAT_WS('\n',
+                CONCAT(v_warning_code_1, ': ', v_warning_1),
+                CONCAT(v_warning_code_2, ': ', v_warning_2),
+                CONCAT(v_warning_code_3, ': ', v_warning_3),
+                CONCAT(v_warning_code_4, ': ', v_warning_4),
+                CONCAT(v_warning_code_5, ': ', v_warning_5)), '');
+            SET v_leaked = NULL, v_left = NULL, v_stuck = FALSE;
+            IF NOT CURRENT_ROLE() <=> v_role THEN
+                -- Without its role the account may not even execute the routines below.
+                SET @`job$call` = CONCAT('SET ROLE ', CASE
+                    WHEN v_role IS NULL OR v_role = 'NONE' THEN 'NONE'
+                    WHEN LEFT(v_role, 1) = '`' THEN v_role
+                    ELSE CONCAT('`', REPLACE(v_role, '`', '``'), '`')
+                END);
+                PREPARE `job$statement` FROM @`job$call`;
+                EXECUTE `job$statement`;
+                SET v_leaked = 'role';
+            END IF;
             CALL job$_session(v_settings_now);
             IF v_settings_now <> v_settings THEN
-                CALL job$_session_restore(v_settings, v_leaked);
+                CALL job$_session_restore(v_settings, v_left);
+                SET v_leaked = CONCAT_WS(', ', v_leaked, v_left);
             END IF;
-            CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message, v_leaked,
-                v_seconds, v_message);
+            BEGIN
+                DECLARE EXIT HANDLER FOR 1100, 1192, 1223, 4145 SET v_stuck = TRUE;
+                CALL job$_traces_clear(v_temporary, v_variables, v_left);
+                SET v_leaked = LEFT(CONCAT_WS(', ', v_leaked, v_left), 1024);
+                CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message,
+                    v_warnings, NULLIF(v_leaked, ''), v_seconds, v_message);
+            END;
+            IF v_stuck THEN
+                -- Tables locked, or a backup begun, by PREPARE, as MariaDB allows: only the same way out is left.
+                CALL job$_unlock();
+                SET v_leaked = LEFT(CONCAT_WS(', ', v_leaked, 'table locks'), 1024);
+                CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message,
+                    v_warnings, v_leaked, v_seconds, v_message);
+            END IF;
             IF v_controller IS NOT NULL THEN
                 SELECT IF(v_failed, 'ERROR', 'OK') AS `job$notice`, v_run_no AS run_no, v_seconds AS seconds, v_error_message AS message;
             END IF;
             IF v_message IS NOT NULL THEN
+                LEAVE cycle;
+            END IF;
+            IF v_controller IS NOT NULL AND INSTR(v_leaked, '!') > 0 THEN
+                -- Only a new session is clean again, and the controller opens one at once. A plain client goes on, and the row warns.
+                SET v_message = CONCAT('Ended to renew the session, in which the body left: ', v_leaked);
+                SELECT 'RETIRED' AS `job$notice`, NULL AS run_no, NULL AS seconds, v_leaked AS message;
                 LEAVE cycle;
             END IF;
         WHEN 'SKIP' THEN

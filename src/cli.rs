@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{define, drop, install, list, show, start, status, uninstall};
+use crate::commands::{
+    abort, alter, define, disable, drop, enable, install, list, pause, resume, show, start, status, uninstall,
+};
 use crate::error::Error;
 
 /// Run jobs inside MySQL or MariaDB, and see what happened.
@@ -27,10 +29,16 @@ pub enum Verb {
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
     Define(define::DefineArgs),
+    Alter(alter::AlterArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
     Drop(drop::DropArgs),
     Start(start::StartArgs),
+    Pause(pause::PauseArgs),
+    Resume(resume::ResumeArgs),
+    Abort(abort::AbortArgs),
+    Enable(enable::EnableArgs),
+    Disable(disable::DisableArgs),
     Status(status::StatusArgs),
 }
 

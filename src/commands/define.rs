@@ -1,12 +1,12 @@
 //! `jobctl define`.
 
 use clap::Args;
-use jiff::tz::TimeZone;
 use serde_json::json;
 
+use super::schedule::{Instants, zone};
 use crate::db::{self, Session};
 use crate::error::{Error, Kind};
-use crate::model::{JobName, ProcedureName, Span, parse_time, sql_time};
+use crate::model::{JobName, ProcedureName, Span};
 use crate::report::{self, Answer};
 use crate::settings::Settings;
 
@@ -48,21 +48,15 @@ pub struct DefineArgs {
 
 /// Defines the job and echoes its first occurrences.
 pub async fn run(settings: &Settings, args: DefineArgs) -> Result<Answer, Error> {
-    let zone = match &args.tz {
-        Some(name) => TimeZone::get(name).map_err(|cause| {
-            Error::usage(format!("`{name}` is no time zone that this machine knows"))
-                .because(cause)
-                .hint("a zone looks like `Europe/Berlin`")
-        })?,
-        None => settings.zone.clone(),
-    };
-    let instant = |text: &Option<String>| text.as_ref().map(|text| parse_time(text, &zone).map(sql_time)).transpose();
+    let zone = zone(args.tz.as_deref(), settings)?;
+    let instants = Instants { zone: &zone };
+    let instant = |text: &Option<String>| text.as_deref().map(|text| instants.read(text)).transpose();
     let options = json!({
         "schema": args.call.schema,
         "procedure": args.call.name,
         "every": args.every.seconds(),
-        "start": instant(&args.start).map_err(Error::usage)?,
-        "finish": instant(&args.finish).map_err(Error::usage)?,
+        "start": instant(&args.start)?,
+        "finish": instant(&args.finish)?,
         "max_failures": args.max_failures,
         "description": args.description,
         "replace": args.replace,

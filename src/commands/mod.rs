@@ -1,9 +1,17 @@
 //! One file per verb: its arguments, whose doc comment is the help text, and `run`.
 
+pub mod abort;
+pub mod alter;
 pub mod define;
+pub mod disable;
 pub mod drop;
+pub mod enable;
 pub mod install;
 pub mod list;
+pub mod pause;
+mod request;
+pub mod resume;
+mod schedule;
 pub mod show;
 pub mod start;
 pub mod status;
@@ -21,10 +29,16 @@ pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result
         Verb::Install(args) => install::run(settings, args).await,
         Verb::Uninstall(args) => uninstall::run(settings, args, output).await,
         Verb::Define(args) => define::run(settings, args).await,
+        Verb::Alter(args) => alter::run(settings, args).await,
         Verb::List(args) => list::run(settings, args).await,
         Verb::Show(args) => show::run(settings, args).await,
         Verb::Drop(args) => drop::run(settings, args).await,
         Verb::Start(args) => start::run(settings, args).await,
+        Verb::Pause(args) => pause::run(settings, args).await,
+        Verb::Resume(args) => resume::run(settings, args).await,
+        Verb::Abort(args) => abort::run(settings, args).await,
+        Verb::Enable(args) => enable::run(settings, args).await,
+        Verb::Disable(args) => disable::run(settings, args).await,
         Verb::Status(args) => status::run(settings, args).await,
     }
 }

@@ -33,6 +33,11 @@ pub enum Notice {
         /// What went wrong.
         message: String,
     },
+    /// The session is to be replaced by a new one.
+    Retired {
+        /// What the body left in it.
+        message: String,
+    },
     /// Occurrences were skipped.
     Skipped {
         /// Which, and why.
@@ -56,20 +61,23 @@ impl Notice {
             "STARTED" => Some(Notice::Started { connection: message().parse().ok()? }),
             "OK" => Some(Notice::Ok { run_no: run_no()?, took }),
             "ERROR" => Some(Notice::Failed { run_no: run_no()?, took, message: message() }),
+            "RETIRED" => Some(Notice::Retired { message: message() }),
             "SKIPPED" => Some(Notice::Skipped { message: message() }),
             _ => None,
         }
     }
 
-    /// Writes it into the log.
-    pub fn log(&self, job: &str) {
+    /// Writes it into the log, with the number of rows that the body sent.
+    pub fn log(&self, job: &str, rows: u64) {
         let show = |took: &Option<Span>| took.map_or("an unknown time".into(), |took| took.brief());
         match self {
             Notice::Started { connection } => tracing::info!(job, connection, "runner started"),
-            Notice::Ok { run_no, took } => tracing::info!(job, run_no, "run ok in {}", show(took)),
+            Notice::Ok { run_no, took } if rows == 0 => tracing::info!(job, run_no, "run ok in {}", show(took)),
+            Notice::Ok { run_no, took } => tracing::info!(job, run_no, rows, "run ok in {}", show(took)),
             Notice::Failed { run_no, took, message } => {
                 tracing::warn!(job, run_no, "run failed in {}: {message}", show(took));
             }
+            Notice::Retired { message } => tracing::info!(job, "session renewed, the body left in it: {message}"),
             Notice::Skipped { message } => tracing::warn!(job, "occurrences skipped, {message}"),
         }
     }

@@ -1,5 +1,7 @@
 //! One connection, one call, from its login to its last row.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
@@ -30,17 +32,36 @@ pub enum Report {
     Ended(Result<String, Error>),
 }
 
-/// Opens a connection, runs the job on it, and reports; returns when the call has ended.
-pub async fn run(settings: Settings, job: String, controller: String, reports: mpsc::UnboundedSender<(String, Report)>) {
+/// How one call of `job$run_with` ended.
+struct Ended {
+    /// What `job$run` said last.
+    message: String,
+    /// Whether it ended only because its session had to be replaced.
+    retired: bool,
+}
+
+/// Opens a connection, runs the job on it, and reports; returns when the call has ended. A session that a body left unclean is
+/// replaced at once.
+pub async fn run(
+    settings: Settings,
+    job: String,
+    controller: String,
+    stopping: Arc<AtomicBool>,
+    reports: mpsc::UnboundedSender<(String, Report)>,
+) {
     let report = |report| {
         // The supervisor is gone only when the process ends.
         let _ = reports.send((job.clone(), report));
     };
-    let ended = call(&settings, &job, &controller, &report).await;
-    report(Report::Ended(ended));
+    loop {
+        match call(&settings, &job, &controller, &report).await {
+            Ok(Ended { retired: true, .. }) if !stopping.load(Ordering::Relaxed) => {}
+            ended => return report(Report::Ended(ended.map(|ended| ended.message))),
+        }
+    }
 }
 
-async fn call(settings: &Settings, job: &str, controller: &str, report: &impl Fn(Report)) -> Result<String, Error> {
+async fn call(settings: &Settings, job: &str, controller: &str, report: &impl Fn(Report)) -> Result<Ended, Error> {
     let mut conn = {
         let _permit = LOGINS.acquire().await;
         connect(settings, Session::Runner { job }).await?
@@ -51,12 +72,14 @@ async fn call(settings: &Settings, job: &str, controller: &str, report: &impl Fn
     ended
 }
 
-/// Reads all that the call sends: notices, the rows of bodies, which are thrown away, and last the row `(job_name, message)`.
-async fn listen(conn: &mut Conn, schema: &str, job: &str, controller: &str, report: &impl Fn(Report)) -> Result<String, Error> {
+/// Reads all that the call sends: notices, the rows of bodies, which are counted and thrown away one by one, and last the row
+/// `(job_name, message)`.
+async fn listen(conn: &mut Conn, schema: &str, job: &str, controller: &str, report: &impl Fn(Report)) -> Result<Ended, Error> {
     let sql = format!("CALL {}.`job$run_with`(?, ?)", quote::identifier(schema));
     let options = serde_json::json!({ "controller": controller }).to_string();
     let mut result = conn.exec_iter(sql, Params::Positional(vec![job.into(), options.into()])).await?;
-    let mut last = None;
+    let mut ended = Ended { message: "its session was closed before it could say why".into(), retired: false };
+    let mut rows = 0;
     while !result.is_empty() {
         let columns = result.columns_ref().iter().map(|column| column.name_str().into_owned()).collect::<Vec<_>>();
         let notices = columns.first().is_some_and(|name| name == notice::COLUMN);
@@ -64,14 +87,20 @@ async fn listen(conn: &mut Conn, schema: &str, job: &str, controller: &str, repo
         while let Some(row) = result.next().await? {
             if notices {
                 let Some(notice) = Notice::read(row) else { continue };
-                if let Notice::Started { connection } = notice {
-                    report(Report::Started { connection });
+                match notice {
+                    Notice::Started { connection } => report(Report::Started { connection }),
+                    Notice::Retired { .. } => ended.retired = true,
+                    _ => {}
                 }
-                notice.log(job);
+                notice.log(job, std::mem::take(&mut rows));
             } else if answer {
-                last = row.get_opt::<Option<String>, _>("message").and_then(Result::ok).flatten();
+                if let Some(Ok(Some(message))) = row.get_opt::<Option<String>, _>("message") {
+                    ended.message = message;
+                }
+            } else {
+                rows += 1;
             }
         }
     }
-    Ok(last.unwrap_or_else(|| "ended without a message".into()))
+    Ok(ended)
 }

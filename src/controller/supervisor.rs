@@ -1,6 +1,8 @@
 //! Decides which job gets a runner when, and when all is over.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -26,6 +28,8 @@ pub struct Supervisor {
     looks: mpsc::Receiver<Vec<JobOverview>>,
     reports: mpsc::UnboundedReceiver<(String, Report)>,
     reporter: mpsc::UnboundedSender<(String, Report)>,
+    /// Set when no new session may be opened any more.
+    stopping: Arc<AtomicBool>,
 }
 
 /// What the supervisor knows of a job.
@@ -69,7 +73,15 @@ impl Supervisor {
         let (reporter, reports) = mpsc::unbounded_channel();
         // The look that was just taken is repeated at once; one truth, one path.
         tokio::spawn(watch::run(settings.clone(), conn, look));
-        Ok(Supervisor { settings: settings.clone(), plan, jobs: HashMap::new(), looks, reports, reporter })
+        Ok(Supervisor {
+            settings: settings.clone(),
+            plan,
+            jobs: HashMap::new(),
+            looks,
+            reports,
+            reporter,
+            stopping: Arc::default(),
+        })
     }
 
     /// Starts runners and hears them until all is over.
@@ -94,6 +106,7 @@ impl Supervisor {
 
     /// Waits until all runners have ended, asking those that work; a second signal ends the wait.
     async fn drain(mut self, signals: &mut Signals) -> Result<(), Error> {
+        self.stopping.store(true, Ordering::Relaxed);
         let mut again = interval(ASK_AGAIN);
         while self.jobs.values().any(|job| job.running) {
             let asking = self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.connection?))).collect();
@@ -169,7 +182,8 @@ impl Supervisor {
             if wanted && overview.job_runner_connection_id.is_none() && job.not_before <= Instant::now() {
                 job.running = true;
                 let (settings, controller) = (self.settings.clone(), self.plan.controller.clone());
-                tokio::spawn(runner::run(settings, name.clone(), controller, self.reporter.clone()));
+                let (stopping, reporter) = (self.stopping.clone(), self.reporter.clone());
+                tokio::spawn(runner::run(settings, name.clone(), controller, stopping, reporter));
             }
         }
     }

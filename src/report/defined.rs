@@ -18,19 +18,34 @@ pub fn defined(row: Record, name: &JobName, procedure: &ProcedureName, every: Sp
         "REPLACED" => format!("redefined job `{name}` (id {id}): calls {procedure} every {every}"),
         _ => format!("defined job `{name}` (id {id}): calls {procedure} every {every}"),
     };
-    let instants = ["next_1", "next_2", "next_3"].map(|column| row.get(column)?.as_str()?.parse::<Timestamp>().ok());
-    let instants: Vec<_> = instants.into_iter().flatten().collect();
-    let mut blocks = vec![Block::Text(sentence)];
-    if instants.is_empty() {
-        blocks.push(Block::Text("nothing is planned: the schedule is over".into()));
-    } else {
-        blocks.push(Block::Table(occurrences(&instants, zone)));
-    }
-    Answer::new(vec![row], blocks)
+    let schedule = schedule(&row, zone, "first occurrences");
+    Answer::new(vec![row], vec![Block::Text(sentence), schedule])
 }
 
-fn occurrences(instants: &[Timestamp], zone: &TimeZone) -> Table {
-    let mut header = vec!["first occurrences".to_owned()];
+/// Says that a job was changed, with its next occurrences, and what it needs before they come.
+pub fn altered(row: Record, name: &JobName, zone: &TimeZone) -> Answer {
+    let status = row.get("job_status").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let blocks = vec![Block::Text(format!("changed job `{name}`")), schedule(&row, zone, "next occurrences")];
+    let answer = Answer::new(vec![row], blocks);
+    match status.as_str() {
+        "ENABLED" | "RESUMED" => answer,
+        "PAUSED" => answer.note(format!("hint: it is PAUSED: `jobctl resume '{name}'`")),
+        _ => answer.note(format!("hint: it is {status}, and nothing runs before `jobctl enable '{name}'`")),
+    }
+}
+
+/// The three instants of an answer, as a table.
+fn schedule(row: &Record, zone: &TimeZone, title: &str) -> Block {
+    let instants = ["next_1", "next_2", "next_3"].map(|column| row.get(column)?.as_str()?.parse::<Timestamp>().ok());
+    let instants: Vec<_> = instants.into_iter().flatten().collect();
+    if instants.is_empty() {
+        return Block::Text("nothing is planned: the schedule is over".into());
+    }
+    Block::Table(occurrences(&instants, zone, title))
+}
+
+fn occurrences(instants: &[Timestamp], zone: &TimeZone, title: &str) -> Table {
+    let mut header = vec![title.to_owned()];
     let mut zones = vec![zone.clone()];
     if instants.iter().any(|instant| zone.to_offset(*instant) != Offset::UTC) {
         header.push("UTC".into());

@@ -4,13 +4,15 @@ mod defined;
 mod installed;
 mod job;
 mod list;
+mod requested;
 mod status;
 mod words;
 
-pub use defined::{defined, dropped};
+pub use defined::{altered, defined, dropped};
 pub use installed::{installed, uninstalled};
 pub use job::job;
 pub use list::list;
+pub use requested::{requested, switched};
 pub use status::status;
 
 use crate::db::Record;
@@ -36,6 +38,13 @@ impl Answer {
     pub fn table(rows: Vec<Record>, table: Table) -> Self {
         let block = Block::Table(table);
         if rows.is_empty() { Answer::default().note("no jobs") } else { Answer::new(rows, vec![block]) }
+    }
+
+    /// Adds another answer behind this one.
+    pub fn extend(&mut self, other: Answer) {
+        self.rows.extend(other.rows);
+        self.blocks.extend(other.blocks);
+        self.notes.extend(other.notes);
     }
 
     /// Adds a note.

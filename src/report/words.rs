@@ -39,7 +39,8 @@ pub fn status(job: &JobOverview) -> Cell {
 
 /// The next instant that is going to run; none for a job that is paused or has ended, whatever its row still says.
 pub fn next(job: &JobOverview) -> Option<Timestamp> {
-    let waits = matches!(job.job_status.as_str(), "ENABLED" | "RESUMED") && job.status != "FINISHED";
+    let waits = matches!(job.job_status.as_str(), "ENABLED" | "RESUMED")
+        && !matches!(job.status.as_str(), "FINISHED" | "PAUSED (all)" | "HELD");
     job.job_next.filter(|_| waits)
 }
 

@@ -31,6 +31,31 @@ const CHOICES: &[Choice] = &[
             (ALWAYS, "performance_schema"),
         ],
     },
+    // A number that grows when this session makes a temporary table. MySQL keeps the space that it gave out for one until the end.
+    Choice {
+        placeholder: "{{temporary_tables}}",
+        candidates: &[
+            (
+                "SELECT 1 FROM information_schema.session_status LIMIT 0",
+                "(SELECT SUM(IF(variable_name = 'COM_CREATE_TEMPORARY_TABLE', 1, -1) * CAST(variable_value AS SIGNED)) \
+                 FROM information_schema.session_status \
+                 WHERE variable_name IN ('COM_CREATE_TEMPORARY_TABLE', 'COM_DROP_TEMPORARY_TABLE'))",
+            ),
+            (
+                ALWAYS,
+                "(SELECT COUNT(*) FROM information_schema.innodb_session_temp_tablespaces \
+                 WHERE id = CONNECTION_ID() AND purpose = 'USER')",
+            ),
+        ],
+    },
+    // The user variables of this session.
+    Choice {
+        placeholder: "{{user_variables}}",
+        candidates: &[
+            ("SELECT 1 FROM information_schema.user_variables LIMIT 0", "information_schema.user_variables WHERE TRUE"),
+            (ALWAYS, "performance_schema.user_variables_by_thread WHERE thread_id = PS_CURRENT_THREAD_ID()"),
+        ],
+    },
     // How the session's isolation and read-only variables begin.
     Choice { placeholder: "{{transaction}}", candidates: &[("DO @@transaction_isolation", "transaction"), (ALWAYS, "tx")] },
     Choice { placeholder: "{{wsrep_on}}", candidates: &[("DO @@wsrep_on", "@@wsrep_on"), (ALWAYS, "0")] },

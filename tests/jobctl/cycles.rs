@@ -60,7 +60,10 @@ fn a_controller_needs_no_more_memory_after_thousands_of_cycles() {
         assert!(going.works());
         going.signal("TERM");
         going.ends().await;
-        eprintln!("{}: {count} cycles, resident memory of jobctl after a tenth {early}, at the end {late} KiB", db.server().name);
+        eprintln!(
+            "{}: {count} cycles, resident memory of jobctl after a tenth {early}, at the end {late} KiB",
+            db.server().name
+        );
         // A page here and there is no growth; a few bytes kept for each cycle would be.
         assert!(late <= early + 512, "{early} KiB after a tenth, {late} at the end");
     });

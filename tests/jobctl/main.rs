@@ -34,5 +34,6 @@ mod replica;
 mod restart;
 mod run_token;
 mod secrets;
+mod states;
 mod tickets;
 mod upgrade;

@@ -1,0 +1,20 @@
+CREATE PROCEDURE job$_traces(
+    OUT out_temporary BIGINT,
+    OUT out_variables LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
+)
+COMMENT 'Tells what a body may have left in this session that is no setting. out_temporary: a number that grows when a temporary table was made and not dropped (on MySQL: made at all); out_variables: the user variables that hold something, as a JSON array of names, but for those of jobctl. Either is NULL where the server does not tell the definer: on MySQL that takes PROCESS, and SELECT on performance_schema.user_variables_by_thread. Errors: none. Example: CALL job$_traces(v_temporary, v_variables)'
+SQL SECURITY DEFINER
+NOT DETERMINISTIC
+READS SQL DATA
+BEGIN
+    SET out_temporary = NULL, out_variables = NULL;
+    BEGIN
+        DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET out_temporary = NULL;
+        SET out_temporary = {{temporary_tables}};
+    END;
+    BEGIN
+        DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET out_variables = NULL;
+        SELECT JSON_ARRAYAGG(variable_name) INTO out_variables
+        FROM {{user_variables}} AND variable_value IS NOT NULL AND variable_name NOT LIKE 'job$%';
+    END;
+END

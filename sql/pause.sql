@@ -1,0 +1,14 @@
+CREATE PROCEDURE job$pause(
+    IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
+)
+COMMENT 'Pauses the caller''s job in_job_name: its runner stays and holds the lock, and what falls into the pause is skipped, never caught up. An ENABLED job can be paused. Asking for the state that it is in already succeeds. Options, one JSON document: reason (a text for the record). Answers one row (job_id, status_from, status_to, message). Commits the caller''s open transaction. Errors: 45002, 45003 no such job, 45004 refused in its state. Example: CALL job$pause(''nightly'', ''{"reason": "deploy"}'')'
+SQL SECURITY INVOKER
+NOT DETERMINISTIC
+MODIFIES SQL DATA
+BEGIN
+    DECLARE v_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+
+    CALL job$ticket(v_token);
+    CALL job$_request(v_token, 'pause', in_job_name, in_options);
+END

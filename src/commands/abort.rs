@@ -1,0 +1,27 @@
+//! `jobctl abort`.
+
+use clap::Args;
+
+use super::request;
+use crate::error::Error;
+use crate::model::JobName;
+use crate::report::Answer;
+use crate::settings::Settings;
+
+/// Abort jobs: their runners finish the present run, then end
+///
+/// `jobctl enable` is the way back.
+#[derive(Args, Debug)]
+pub struct AbortArgs {
+    /// Names of the jobs
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<JobName>,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+/// Asks for it, job by job.
+pub async fn run(settings: &Settings, args: AbortArgs) -> Result<Answer, Error> {
+    request::jobs(settings, "abort", &args.names, args.reason.as_deref()).await
+}

@@ -1,0 +1,35 @@
+//! `jobctl pause` and its like.
+
+use serde_json::Value;
+
+use super::{Answer, Block};
+use crate::db::Record;
+use crate::model::JobName;
+
+/// Says what a job was and is.
+pub fn requested(mut rows: Vec<Record>, name: &JobName) -> Answer {
+    let mut blocks = Vec::new();
+    for row in &mut rows {
+        let text = |column: &str| row.get(column).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (from, to, message) = (text("status_from"), text("status_to"), text("message"));
+        let sentence = if from == to { format!("`{name}` was {to} already") } else { format!("`{name}` is {to}, was {from}") };
+        blocks.push(Block::Text(sentence));
+        if from != to && !message.is_empty() {
+            blocks.push(Block::Text(message));
+        }
+        row.insert("job_name".into(), name.as_str().into());
+    }
+    Answer::new(rows, blocks)
+}
+
+/// Says whether the switch of all jobs is on.
+pub fn switched(rows: Vec<Record>, request: &str) -> Answer {
+    let changed = rows.first().and_then(|row| row.get("changed")).and_then(Value::as_u64) == Some(1);
+    let sentence = match (request, changed) {
+        ("pause", true) => "all your jobs are paused",
+        ("pause", false) => "all your jobs were paused already",
+        (_, true) => "your jobs go on at their next occurrences; those paused singly stay paused",
+        (_, false) => "your jobs were not paused all at once",
+    };
+    Answer::new(rows, vec![Block::Text(sentence.into())])
+}
