@@ -129,8 +129,10 @@ const SERVER_ERRORS: &[(u16, Kind, &str)] = &[
     (1927, Kind::Unreachable, "somebody killed the connection"),
     // The schema.
     (1049, Kind::NotFound, "install it with `jobctl install`, or name its schema with `--database`"),
+    (1054, Kind::NotFound, "the schema is of another version: `jobctl install` brings it up to date"),
     (1146, Kind::NotFound, "install it with `jobctl install`, or name its schema with `--database`"),
     (1305, Kind::NotFound, "install it with `jobctl install`, or name its schema with `--database`"),
+    (1318, Kind::NotFound, "the schema is of another version: `jobctl install` brings it up to date"),
     // Privileges.
     (1044, Kind::Refused, "`jobctl install` prints the GRANTs that an owner of jobs needs"),
     (1142, Kind::Refused, "`jobctl install` prints the GRANTs that an owner of jobs needs"),

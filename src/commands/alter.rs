@@ -3,7 +3,8 @@
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::schedule::{Instants, zone};
+use super::request::about;
+use super::schedule::{Instants, wrong, zone};
 use crate::db::{self, Session};
 use crate::error::{Error, Kind};
 use crate::model::{JobName, ProcedureName, Span};
@@ -76,7 +77,12 @@ pub async fn run(settings: &Settings, args: AlterArgs) -> Result<Answer, Error> 
     }
     let mut conn = db::connect(settings, Session::Own).await?;
     let arguments = vec![args.name.as_str().into(), Value::Object(options).to_string().into()];
-    let rows = db::call(&mut conn, &settings.schema, "job$alter", arguments).await?;
+    let rows = db::call(&mut conn, &settings.schema, "job$alter", arguments).await;
+    let rows = rows.map_err(|error| match error.code {
+        Some(45004) => error.hint("`jobctl list` shows the names that are taken"),
+        Some(45002) => wrong(error),
+        _ => about(error, &args.name),
+    })?;
     conn.disconnect().await?;
     let row = rows.into_iter().next().ok_or_else(|| Error::new(Kind::Failed, "`job$alter` gave no answer"))?;
     Ok(report::altered(row, args.rename.as_ref().unwrap_or(&args.name), &zone))

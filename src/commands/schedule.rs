@@ -25,6 +25,27 @@ pub struct Instants<'a> {
 impl Instants<'_> {
     /// Reads a time and writes it for the database, in UTC.
     pub fn read(&self, text: &str) -> Result<String, Error> {
-        parse_time(text, self.zone).map(sql_time).map_err(Error::usage)
+        let wrong = |message: String| match message.split_once(": write ") {
+            Some((message, forms)) => Error::usage(message).hint(format!("write {forms}")),
+            None => Error::usage(message),
+        };
+        let time = sql_time(parse_time(text, self.zone).map_err(wrong)?);
+        match time.get(..4).and_then(|year| year.parse::<u16>().ok()) {
+            Some(1970..=8999) => Ok(time),
+            _ => Err(Error::usage(format!("`{text}` is too early or too late")).hint("times are from 1970 to 8999")),
+        }
     }
+}
+
+/// Says how a definition that the server finds wrong is put right.
+pub fn wrong(error: Error) -> Error {
+    let about = |words: &[&str]| words.iter().any(|word| error.message.contains(word));
+    let hint = if about(&["finish is "]) {
+        "`--start` and `--finish` make a window that is not over yet"
+    } else if about(&["max_failures", "description has"]) {
+        "`jobctl define --help` tells what may be given"
+    } else {
+        "`--call` takes a procedure without arguments that you may execute: `GRANT EXECUTE ON PROCEDURE ...`"
+    };
+    error.hint(hint)
 }

@@ -33,7 +33,10 @@ async fn own(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<Vec<Re
         true => Error::new(Kind::Refused, "a read-only server cannot tell which jobs are yours")
             .because(error)
             .hint("ask the primary, or with an account that has SELECT on `job_overview`"),
-        false => error,
+        false => match (error.code, name) {
+            (Some(45003), Some(name)) => Error { message: format!("you own no job named `{name}`"), ..error },
+            _ => error,
+        },
     })
 }
 

@@ -18,7 +18,8 @@ use crate::settings::Screen;
 
 /// Starts logging, with times in this zone; a second start in one process changes nothing.
 pub fn start(format: LogFormat, screen: Screen, zone: TimeZone) {
-    let log = subscriber().with_writer(io::stderr).with_max_level(Level::INFO);
+    // Where stderr is gone there is nobody to tell, and the runners go on.
+    let log = subscriber().with_writer(io::stderr).with_max_level(Level::INFO).log_internal_errors(false);
     let _ = match format {
         LogFormat::Human => log.event_format(Human { zone, terminal: screen.error_terminal }).try_init(),
         LogFormat::Json => log.json().flatten_event(true).with_target(false).try_init(),

@@ -53,7 +53,7 @@ impl Output {
 
     fn block(&mut self, block: &Block) -> Result<(), Error> {
         match block {
-            Block::Text(text) => self.text(text),
+            Block::Text(text) => self.text(&wrapped(text, self.screen)),
             Block::Table(table) => self.write(&table::render(table, self.screen)),
         }
     }
@@ -115,6 +115,29 @@ fn quiet_end(written: io::Result<()>) -> Result<(), Error> {
     }
 }
 
+/// Wraps sentences at the blanks before the edge of a terminal; a script to be copied stays as it is.
+fn wrapped(text: &str, screen: Screen) -> String {
+    let width = screen.width.or_else(|| comfy_table::Table::new().width()).map_or(usize::MAX, usize::from);
+    if !screen.terminal || text.lines().any(|line| line.ends_with(';')) {
+        return text.to_owned();
+    }
+    let mut wrapped = String::new();
+    for line in text.split_inclusive('\n') {
+        let mut column = 0;
+        for word in line.split_inclusive(' ') {
+            let length = word.trim_end().chars().count();
+            if column > 0 && column + length > width {
+                wrapped.truncate(wrapped.trim_end_matches(' ').len());
+                wrapped.push('\n');
+                column = 0;
+            }
+            wrapped += word;
+            column += word.chars().count();
+        }
+    }
+    wrapped
+}
+
 /// Replaces control characters, which a terminal would obey, but for line ends.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
@@ -127,6 +150,15 @@ mod tests {
     #[test]
     fn a_terminal_is_never_sent_control_characters() {
         assert_eq!(printable("a\u{1b}[31mb\u{9b}c\nd"), "a\u{fffd}[31mb\u{fffd}c\nd");
+    }
+
+    #[test]
+    fn sentences_are_wrapped_on_a_terminal_and_scripts_are_not() {
+        let screen = Screen { terminal: true, width: Some(10), ..Screen::default() };
+        assert_eq!(wrapped("one two three\nfour\n", screen), "one two\nthree\nfour\n");
+        assert_eq!(wrapped("averylongword is", screen), "averylongword\nis");
+        assert_eq!(wrapped("GRANT this TO that;", screen), "GRANT this TO that;");
+        assert_eq!(wrapped("one two three", Screen { terminal: false, ..screen }), "one two three");
     }
 
     #[test]

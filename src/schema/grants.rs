@@ -3,6 +3,7 @@
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Row};
 
+use super::capabilities::can;
 use super::objects::{self, OWNER_MARK, Object};
 use crate::db::quote::identifier;
 use crate::error::Error;
@@ -19,10 +20,18 @@ pub fn owner(schema: &str, owner: &str) -> Vec<String> {
 /// What makes a locked account that has just what jobctl's view and routines need of their definer.
 pub async fn definer(conn: &mut Conn, schema: &str, definer: &Account) -> Result<Vec<String>, Error> {
     let pattern = pattern(conn, schema).await?;
-    Ok(vec![
+    let mut grants = vec![
         format!("CREATE USER {definer} ACCOUNT LOCK"),
         format!("GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {pattern}.* TO {definer}"),
-    ])
+        // Tells whether the session of an open run still lives, and on MySQL whether a body left temporary tables.
+        format!("GRANT PROCESS ON *.* TO {definer}"),
+    ];
+    if can(conn, "DO @@server_uuid").await? {
+        // Only MySQL has these: several primaries, where no lock holds, and what user variables a body left.
+        let tables = ["replication_group_members", "user_variables_by_thread"];
+        grants.extend(tables.map(|table| format!("GRANT SELECT ON performance_schema.{table} TO {definer}")));
+    }
+    Ok(grants)
 }
 
 /// The schema's name as the object of a GRANT: a pattern, where `_` must be escaped, unless partial revokes switch patterns off.
