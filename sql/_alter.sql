@@ -48,7 +48,7 @@ BEGIN
             CALL job$_find(v_owner, in_job_name, 'job$alter', v_job_id);
             CALL job$_definition(v_job_id, v_before);
             SET v_after = JSON_REMOVE(JSON_MERGE_PATCH(v_before, COALESCE(in_options, '{}')), '$.rename');
-            CALL job$_write('job$alter', v_job_id, v_after);
+            CALL job$_write('job$alter', v_job_id, v_after, COALESCE(JSON_CONTAINS_PATH(in_options, 'one', '$.finish'), FALSE));
             IF v_rename IS NOT NULL THEN
                 UPDATE job SET job_name = v_rename WHERE job_id = v_job_id;
             END IF;

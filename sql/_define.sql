@@ -58,12 +58,12 @@ define: BEGIN
                 UPDATE job_setting SET setting_value = v_job_id WHERE setting_name = 'job_counter';
                 INSERT INTO job (job_id, job_owner, job_name, job_procedure_schema, job_procedure_name, job_defined)
                 VALUES (v_job_id, v_owner, in_job_name, '', '', UTC_TIMESTAMP(6));
-                CALL job$_write('job$define', v_job_id, in_options);
+                CALL job$_write('job$define', v_job_id, in_options, TRUE);
                 CALL job$_event(v_job_id, 'DEFINED', v_account, NULL, LEFT(in_options, 1024), NULL);
             ELSEIF v_replace = 'true' THEN
                 SET v_action = 'REPLACED';
                 CALL job$_definition(v_job_id, v_before);
-                CALL job$_write('job$define', v_job_id, in_options);
+                CALL job$_write('job$define', v_job_id, in_options, TRUE);
                 CALL job$_event(v_job_id, 'CHANGED', v_account, LEFT(v_before, 1024), LEFT(in_options, 1024), NULL);
             ELSEIF v_keep = 'true' THEN
                 SET v_action = 'UNCHANGED';

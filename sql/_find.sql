@@ -9,7 +9,11 @@ SQL SECURITY DEFINER
 NOT DETERMINISTIC
 READS SQL DATA
 BEGIN
-    SELECT MAX(job_id) INTO out_job_id FROM job WHERE job_owner = in_owner AND job_name = in_job_name;
+    -- The collation ignores blanks at the end, and a name must not.
+    SELECT MAX(job_id) INTO out_job_id
+    FROM job
+    WHERE job_owner = in_owner AND job_name = in_job_name AND CHAR_LENGTH(job_name) = CHAR_LENGTH(in_job_name)
+      AND CHAR_LENGTH(job_owner) = CHAR_LENGTH(in_owner);
     IF out_job_id IS NULL THEN
         CALL job$_fail(45003, CONCAT(in_routine, ': you own no job named ', COALESCE(in_job_name, 'NULL')));
     END IF;

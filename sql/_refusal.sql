@@ -16,7 +16,9 @@ refusal: BEGIN
 
     SET out_job_id = NULL, out_message = NULL;
     SELECT MAX(job_id) INTO out_job_id
-    FROM job WHERE job_owner = in_owner AND job_name = in_job_name;
+    FROM job
+    WHERE job_owner = in_owner AND job_name = in_job_name AND CHAR_LENGTH(job_name) = CHAR_LENGTH(in_job_name)
+      AND CHAR_LENGTH(job_owner) = CHAR_LENGTH(in_owner);
     IF out_job_id IS NULL THEN
         SET out_message = 'You own no job of that name';
         LEAVE refusal;

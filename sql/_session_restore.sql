@@ -9,7 +9,7 @@ READS SQL DATA
 BEGIN
     DECLARE v_now, v_keys LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_key VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_value VARCHAR(256) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_value, v_current VARCHAR(256) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_kept BOOLEAN;
     DECLARE v_i INT DEFAULT 0;
 
@@ -19,7 +19,8 @@ BEGIN
     WHILE v_i < JSON_LENGTH(v_keys) DO
         SET v_key = JSON_UNQUOTE(JSON_EXTRACT(v_keys, CONCAT('$[', v_i, ']')));
         SET v_value = JSON_EXTRACT(in_settings, CONCAT('$.', v_key));
-        IF NOT v_value <=> JSON_EXTRACT(v_now, CONCAT('$.', v_key)) THEN
+        SET v_current = JSON_EXTRACT(v_now, CONCAT('$.', v_key));
+        IF NOT v_value <=> v_current THEN
             SET v_kept = FALSE;
             BEGIN
                 DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET v_kept = TRUE;

@@ -2,7 +2,7 @@ CREATE PROCEDURE job$_traces(
     OUT out_temporary BIGINT,
     OUT out_variables LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Tells what a body may have left in this session that is no setting. out_temporary: a number that grows when a temporary table was made and not dropped (on MySQL: made at all); out_variables: the user variables that hold something, as a JSON array of names, but for those of jobctl. Either is NULL where the server does not tell the definer: on MySQL that takes PROCESS, and SELECT on performance_schema.user_variables_by_thread. Errors: none. Example: CALL job$_traces(v_temporary, v_variables)'
+COMMENT 'Tells what a body may have left in this session that is no setting. out_temporary: a number that grows when a temporary table is made, whether or not it is dropped again; out_variables: the user variables that hold something, as a JSON array of names, but for those of jobctl. Either is NULL where the server does not tell the definer: on MySQL that takes PROCESS, and SELECT on performance_schema.user_variables_by_thread. Errors: none. Example: CALL job$_traces(v_temporary, v_variables)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 READS SQL DATA

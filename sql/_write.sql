@@ -1,9 +1,10 @@
 CREATE PROCEDURE job$_write(
     IN in_routine VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_job_id BIGINT UNSIGNED,
-    IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
+    IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_finish_given BOOLEAN
 )
-COMMENT 'Checks the values of a whole definition, the options of job$define, and writes them into a job row, for in_routine, inside the transaction of the caller, who holds the lock of the row. Errors: 45002 wrong definition. Example: CALL job$_write(''job$define'', v_job_id, in_options)'
+COMMENT 'Checks the values of a whole definition, the options of job$define, and writes them into a job row, for in_routine, inside the transaction of the caller, who holds the lock of the row. in_finish_given: whether finish is a new one, which must not be in the past. Errors: 45002 wrong definition. Example: CALL job$_write(''job$define'', v_job_id, in_options, TRUE)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -36,7 +37,7 @@ BEGIN
     IF v_finish < v_start THEN
         CALL job$_fail(45002, CONCAT(in_routine, ': finish is before start'));
     END IF;
-    IF v_finish <= UTC_TIMESTAMP(6) THEN
+    IF in_finish_given AND v_finish <= UTC_TIMESTAMP(6) THEN
         CALL job$_fail(45002, CONCAT(in_routine, ': finish is in the past'));
     END IF;
     IF v_max_failures IS NOT NULL AND v_max_failures NOT REGEXP '^[1-9][0-9]{0,8}$' THEN

@@ -148,14 +148,14 @@ run: BEGIN
             CALL job$_session(v_settings_now);
             IF v_settings_now <> v_settings THEN
                 CALL job$_session_restore(v_settings, v_left);
-                SET v_leaked = CONCAT_WS(', ', v_leaked, v_left);
+                SET v_leaked = NULLIF(CONCAT_WS(', ', v_leaked, v_left), '');
             END IF;
             BEGIN
                 DECLARE EXIT HANDLER FOR 1100, 1192, 1223, 4145 SET v_stuck = TRUE;
                 CALL job$_traces_clear(v_temporary, v_variables, v_left);
-                SET v_leaked = LEFT(CONCAT_WS(', ', v_leaked, v_left), 1024);
+                SET v_leaked = NULLIF(LEFT(CONCAT_WS(', ', v_leaked, v_left), 1024), '');
                 CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message,
-                    v_warnings, NULLIF(v_leaked, ''), v_seconds, v_message);
+                    v_warnings, v_leaked, v_seconds, v_message);
             END;
             IF v_stuck THEN
                 -- Tables locked, or a backup begun, by PREPARE, as MariaDB allows: only the same way out is left.

@@ -31,15 +31,14 @@ const CHOICES: &[Choice] = &[
             (ALWAYS, "performance_schema"),
         ],
     },
-    // A number that grows when this session makes a temporary table. MySQL keeps the space that it gave out for one until the end.
+    // A number that grows when this session makes a temporary table. Whether it was dropped again neither server tells.
     Choice {
         placeholder: "{{temporary_tables}}",
         candidates: &[
             (
                 "SELECT 1 FROM information_schema.session_status LIMIT 0",
-                "(SELECT SUM(IF(variable_name = 'COM_CREATE_TEMPORARY_TABLE', 1, -1) * CAST(variable_value AS SIGNED)) \
-                 FROM information_schema.session_status \
-                 WHERE variable_name IN ('COM_CREATE_TEMPORARY_TABLE', 'COM_DROP_TEMPORARY_TABLE'))",
+                "(SELECT CAST(variable_value AS SIGNED) FROM information_schema.session_status \
+                 WHERE variable_name = 'COM_CREATE_TEMPORARY_TABLE')",
             ),
             (
                 ALWAYS,
