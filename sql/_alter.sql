@@ -26,6 +26,9 @@ BEGIN
 
     CALL job$_caller(in_token, v_account, v_owner);
     CALL job$_options('job$alter', in_options, v_known);
+    IF COALESCE(JSON_LENGTH(in_options), 0) = 0 THEN
+        CALL job$_fail(45002, 'job$alter: the options name nothing to change');
+    END IF;
     CALL job$_option(in_options, 'rename', v_rename);
     IF JSON_CONTAINS_PATH(in_options, 'one', '$.rename') THEN
         CALL job$_check_name('job$alter', v_rename);
@@ -47,7 +50,7 @@ BEGIN
             START TRANSACTION READ WRITE;
             CALL job$_find(v_owner, in_job_name, 'job$alter', v_job_id);
             CALL job$_definition(v_job_id, v_before);
-            SET v_after = JSON_REMOVE(JSON_MERGE_PATCH(v_before, COALESCE(in_options, '{}')), '$.rename');
+            SET v_after = JSON_REMOVE(JSON_MERGE_PATCH(v_before, in_options), '$.rename');
             CALL job$_write('job$alter', v_job_id, v_after, COALESCE(JSON_CONTAINS_PATH(in_options, 'one', '$.finish'), FALSE));
             IF v_rename IS NOT NULL THEN
                 UPDATE job SET job_name = v_rename WHERE job_id = v_job_id;
