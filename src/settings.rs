@@ -107,7 +107,9 @@ impl Settings {
         let from_url = |part: fn(&Opts) -> Option<&str>| url.as_ref().and_then(part).map(str::to_owned);
         let schema = flags.database.clone().or_else(|| from_url(Opts::db_name)).unwrap_or_else(|| "jobctl".into());
         if schema.is_empty() || schema.chars().count() > 64 {
-            return Err(Error::usage("the name of a schema has 1 to 64 characters"));
+            return Err(
+                Error::usage("the name of a schema has 1 to 64 characters").hint("name it with `--database`, or in `--url`")
+            );
         }
         let password = match flags.password.clone() {
             Some(password) if password == cli::ASK => Some(output::ask_password()?),

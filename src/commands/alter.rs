@@ -79,7 +79,11 @@ pub async fn run(settings: &Settings, args: AlterArgs) -> Result<Answer, Error> 
     let arguments = vec![args.name.as_str().into(), Value::Object(options).to_string().into()];
     let rows = db::call(&mut conn, &settings.schema, "job$alter", arguments).await;
     let rows = rows.map_err(|error| match error.code {
-        Some(45004) => error.hint("`jobctl list` shows the names that are taken"),
+        Some(45004) if error.message.contains("already") => {
+            let name = args.rename.as_ref().unwrap_or(&args.name);
+            Error { message: format!("you have a job `{name}` already"), ..error }
+                .hint("`jobctl list` shows the names that are taken")
+        }
         Some(45002) => wrong(error),
         _ => about(error, &args.name),
     })?;

@@ -65,8 +65,10 @@ pub async fn run(settings: &Settings, args: DefineArgs) -> Result<Answer, Error>
     let mut conn = db::connect(settings, Session::Own).await?;
     let arguments = vec![args.name.as_str().into(), options.to_string().into()];
     let rows = db::call(&mut conn, &settings.schema, "job$define", arguments).await.map_err(|error| match error.code {
-        Some(45004) => Error { message: format!("you have a job `{}` already", args.name), ..error }
-            .hint("`--replace` redefines it, `--if-not-exists` leaves it as it is"),
+        Some(45004) if error.message.contains("already") => {
+            Error { message: format!("you have a job `{}` already", args.name), ..error }
+                .hint("`--replace` redefines it, `--if-not-exists` leaves it as it is")
+        }
         Some(45002) => wrong(error),
         _ => error,
     })?;

@@ -29,7 +29,9 @@ pub async fn run(settings: &Settings, args: DropArgs) -> Result<Answer, Error> {
     let arguments = vec![args.name.as_str().into(), options.into()];
     let rows = db::call(&mut conn, &settings.schema, "job$drop", arguments).await;
     let rows = rows.map_err(|error| match error.code {
-        Some(45004) => error.hint("`jobctl status` shows who; a runner ends after `jobctl abort`"),
+        Some(45004) if !error.message.contains("anonymous") => {
+            error.hint("`jobctl status` shows who; a runner ends after `jobctl abort`")
+        }
         _ => about(error, &args.name),
     })?;
     conn.disconnect().await?;

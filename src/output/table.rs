@@ -11,6 +11,10 @@ use crate::settings::Screen;
 const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 /// Where a table does not fit, words are wrapped, and only those longer than the first of these that makes it fit are cut.
 const WORDS: [usize; 5] = [20, 16, 12, 8, 5];
+/// Blanks between two columns.
+const GAP: usize = 2;
+/// Below this nobody can read them: each row becomes a list of labels and values.
+const READABLE: usize = 8;
 
 /// Draws a table: fitted to the width where there is one, else one line per row.
 pub fn render(table: &report::Table, screen: Screen) -> String {
@@ -34,10 +38,13 @@ pub fn render(table: &report::Table, screen: Screen) -> String {
         drawn.add_row(row.iter().map(|cell| draw(cell, screen)));
     }
     // A ruled table has a blank between its columns as it is.
-    let gap = if screen.terminal { 1 } else { 2 };
+    let gap = if screen.terminal { GAP - 1 } else { GAP };
     let last = drawn.column_count().saturating_sub(1);
     let width = screen.width.or(drawn.width()).map_or(usize::MAX, usize::from);
-    let least = |word: usize| (0..=last).map(|index| longest_word(table, index, word) + gap).sum::<usize>() - gap;
+    let least = |word: usize| (0..=last).map(|index| longest_word(table, index, word) + GAP).sum::<usize>() - GAP;
+    if least(READABLE) > width && !table.header.is_empty() {
+        return lists(table, screen);
+    }
     let word = WORDS.into_iter().find(|word| least(*word) <= width).unwrap_or(WORDS[WORDS.len() - 1]);
     for (index, column) in drawn.column_iter_mut().enumerate() {
         let gap = if index < last { gap } else { 0 };
@@ -46,6 +53,18 @@ pub fn render(table: &report::Table, screen: Screen) -> String {
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(boundary)));
     }
     drawn.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Draws a table that is too wide as one list per row, a line per column.
+fn lists(table: &report::Table, screen: Screen) -> String {
+    let list = |row: &Vec<report::Cell>| {
+        let label = |(name, cell): (&String, &report::Cell)| {
+            vec![report::Cell::text(name), report::Cell { right: false, ..cell.clone() }]
+        };
+        let rows = table.header.iter().zip(row).map(label).collect();
+        render(&report::Table { header: Vec::new(), rows }, screen)
+    };
+    table.rows.iter().map(list).collect::<Vec<_>>().join("\n")
 }
 
 /// The length of the longest word in a column, where longer ones than `word` may be cut.
@@ -88,6 +107,12 @@ mod tests {
     #[test]
     fn a_pipe_gets_one_plain_line_per_row() {
         assert_eq!(render(&jobs(), Screen::default()), "name     status\nnightly  RUNNING\na b      LOST\n");
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_becomes_lists() {
+        let screen = Screen { width: Some(15), ..Screen::default() };
+        assert_eq!(render(&jobs(), screen), "name    nightly\nstatus  RUNNING\n\nname    a b\nstatus  LOST\n");
     }
 
     #[test]

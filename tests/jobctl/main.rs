@@ -10,6 +10,7 @@ mod runner;
 mod servers;
 mod session;
 
+mod altering;
 mod callers;
 mod cli;
 mod contention;
@@ -29,6 +30,7 @@ mod leaks;
 mod messages;
 mod names;
 mod objects;
+mod races;
 mod readme;
 mod replica;
 mod restart;

@@ -4,12 +4,18 @@ pub mod tool;
 
 mod connecting;
 mod defining;
+mod draining;
 mod dropping;
+mod ending;
+mod globals;
 mod installing;
+mod leaking;
 mod repairing;
+mod screens;
 mod scripting;
 mod showing;
 mod starting;
 mod takeover;
 mod transcript;
 mod uninstalling;
+mod wrong_input;

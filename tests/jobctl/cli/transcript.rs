@@ -61,15 +61,25 @@ fn the_help_of_every_verb() {
         "install --help",
         "uninstall --help",
         "define --help",
+        "alter --help",
         "list --help",
         "show --help",
         "drop --help",
         "start --help",
+        "pause --help",
+        "resume --help",
+        "abort --help",
+        "enable --help",
+        "disable --help",
         "status --help",
         "",
         "stats",
         "start",
         "start --al",
+        "pause",
+        "abort --all",
+        "alter",
+        "alter x",
         "define x --call a.b --every 1h --replace --if-not-exists",
     ] {
         let arguments: Vec<_> = line.split_whitespace().collect();
@@ -136,8 +146,39 @@ fn a_day_with_jobctl() {
         .await;
         say(&bob, &["define", "x", "--call", "shop.nothing", "--every", "5m"]).await;
         say(&bob, &["define", "x", "--call", &procedure, "--every", "5"]).await;
+        say(&bob, &["define", "x", "--call", &procedure, "--every", "5m", "--start", "2031-02-30"]).await;
+        say(&bob, &["define", "x", "--call", &procedure, "--every", "5m", "--start", "9999-12-01"]).await;
+        say(&bob, &["define", "x", "--call", &procedure, "--every", "5m", "--finish", "2001-01-01"]).await;
         say(&bob, &["list"]).await;
         say(&bob, &["show", "nightly"]).await;
+        say(&bob, &["alter", "nightly", "--every", "2d", "--finish", "2031-03-01", "--max-failures", "5"]).await;
+        say(&bob, &["alter", "nightly", "--finish", "none", "--description", "none"]).await;
+        say(&bob, &["alter", "often", "--rename", "nightly"]).await;
+        say(&bob, &["alter", "often", "--rename", "hourly"]).await;
+        say(&bob, &["alter", "hourly", "--rename", "often"]).await;
+        say(&bob, &["pause", "nightly", "often", "--reason", "lunch"]).await;
+        say(&bob, &["pause", "nightly"]).await;
+        say(&bob, &["status"]).await;
+        say(&bob, &["alter", "nightly", "--every", "1d"]).await;
+        say(&bob, &["enable", "nightly"]).await;
+        say(&bob, &["resume", "nightly"]).await;
+        say(&bob, &["abort", "nightly", "often"]).await;
+        say(&bob, &["resume", "nightly"]).await;
+        say(&bob, &["alter", "nightly", "--every", "1d"]).await;
+        say(&bob, &["start", "nightly"]).await;
+        say(&bob, &["enable", "nightly"]).await;
+        say(&bob, &["pause", "nightly", "often"]).await;
+        say(&bob, &["disable", "nightly"]).await;
+        say(&bob, &["disable", "nightly"]).await;
+        say(&bob, &["abort", "nightly"]).await;
+        say(&bob, &["enable", "nightly", "often"]).await;
+        say(&bob, &["pause", "--all"]).await;
+        say(&bob, &["pause", "--all"]).await;
+        say(&bob, &["status"]).await;
+        say(&bob, &["resume", "nightly"]).await;
+        say(&bob, &["resume", "--all"]).await;
+        say(&bob, &["resume", "--all"]).await;
+        say(&bob, &["pause", "nightly", "yearly"]).await;
         say(&bob, &["show", "yearly"]).await;
         say(&bob, &["start", "yearly"]).await;
         say(&bob, &["drop", "often", "--purge-history"]).await;

@@ -1,0 +1,212 @@
+//! The table "What a body can leak", line by line: the row names the leak, and the runs after it are unharmed.
+
+use std::time::Duration;
+
+use super::starting::nothing_left;
+use super::tool::Tool;
+use crate::db::{Account, Db};
+use crate::each::each;
+use crate::session::Session;
+
+/// One line of the table.
+pub struct Line {
+    pub job: &'static str,
+    /// Statements, without the last semicolon.
+    pub leak: String,
+    pub outcome: &'static str,
+    /// What `run_leaked` says of the first run.
+    pub leaked: String,
+    /// Whether only SETs of a privileged account get there.
+    pub privileged: bool,
+}
+
+pub fn line(job: &'static str, leak: &str, leaked: &str) -> Line {
+    Line { job, leak: leak.into(), outcome: "OK", leaked: leaked.into(), privileged: false }
+}
+
+/// An owner who may set whatever can be set.
+pub async fn privileged(db: &Db) -> Account {
+    let account = db.account("powerful").await;
+    let rights = if db.mariadb() {
+        "SUPER, RELOAD, BINLOG ADMIN, BINLOG REPLAY"
+    } else {
+        "SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN, BINLOG_ADMIN, REPLICATION_APPLIER, RELOAD"
+    };
+    db.admin().await.run(&format!("GRANT {} ON *.* TO {account}", rights.replace("", ""))).await;
+    account
+}
+
+async fn lines(db: &Db) -> Vec<Line> {
+    let mysql = !db.mariadb();
+    let new = db.admin().await.attempt("SELECT @@transaction_read_only").await.is_ok();
+    let (read_only, isolation) =
+        if new { ("transaction_read_only", "transaction_isolation") } else { ("tx_read_only", "tx_isolation") };
+    let mut lines = vec![
+        line("nothing", "DO 0", "NULL"),
+        Line { outcome: "ERROR", ..line("open", "START TRANSACTION; INSERT INTO t VALUES (99)", "NULL") },
+        Line {
+            outcome: "ERROR",
+            ..line("autocommit and a write", "SET autocommit = 0; INSERT INTO t VALUES (99)", "autocommit")
+        },
+        line("autocommit", "SET autocommit = 0", "autocommit"),
+        line("read only", &format!("SET SESSION {read_only} = 1"), read_only),
+        line("isolation", &format!("SET SESSION {isolation} = 'SERIALIZABLE'"), isolation),
+        line("release", "SET completion_type = 'RELEASE'", "completion_type"),
+        line("chain", "SET completion_type = 'CHAIN'", "completion_type"),
+        line("time zone", "SET time_zone = '-11:00'", "time_zone"),
+        line("timestamp", "SET timestamp = 1000000000", "NULL"),
+        line("group_concat", "SET group_concat_max_len = 4", "group_concat_max_len"),
+        line("join size", "SET max_join_size = 1, sql_big_selects = 0", "max_join_size, sql_big_selects"),
+        line("select limit", "SET sql_select_limit = 0, sql_safe_updates = 1", "sql_safe_updates"),
+        line("variables", "SET @a = NULL, @`b c` = 'x', @d = 0", "@b c, @d"),
+        line("temporary", "CREATE TEMPORARY TABLE tmp (i INT); INSERT INTO tmp VALUES (1)", "temporary tables!"),
+        line(
+            "temporary and a vain drop",
+            "CREATE TEMPORARY TABLE tmp (i INT); DROP TEMPORARY TABLE IF EXISTS another",
+            "temporary tables!",
+        ),
+        Line {
+            outcome: "ERROR",
+            privileged: mysql,
+            ..line("diagnostics", "SET max_error_count = 0; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'x'", "max_error_count")
+        },
+        Line { privileged: true, ..line("thread", "SET pseudo_thread_id = 4711", "pseudo_thread_id") },
+        Line { privileged: true, ..line("insert id", "SET insert_id = 4711", "insert_id!") },
+        Line { privileged: true, ..line("log", "SET sql_log_bin = 0", "sql_log_bin") },
+    ];
+    if !mysql {
+        // MySQL shows temporary tables of InnoDB alone.
+        lines.push(line("memory", "CREATE TEMPORARY TABLE tmp (i INT) ENGINE = MEMORY", "temporary tables!"));
+        lines.push(line("tables", "EXECUTE IMMEDIATE 'LOCK TABLES t WRITE'", "table locks"));
+    }
+    lines
+}
+
+/// Defines one job a line; its first run leaks, or each.
+pub async fn define(db: &Db, lines: &[Line], each_run: bool, every: &str) -> [Account; 2] {
+    let owners = [db.account("bob").await, privileged(db).await];
+    db.table("n", "(job VARCHAR(64))").await;
+    db.table("t", "(id INT)").await;
+    for Line { job, leak, privileged, .. } in lines {
+        let body = if each_run {
+            format!("BEGIN {leak}; END")
+        } else {
+            format!(
+                "BEGIN IF (SELECT COUNT(*) FROM n WHERE job = '{job}') = 0 THEN INSERT INTO n VALUES ('{job}'); COMMIT; \
+                 {leak}; END IF; END"
+            )
+        };
+        db.body(job, &body).await;
+        db.define(&owners[usize::from(*privileged)], job, job, every, r#", "max_failures": 1000"#).await;
+    }
+    owners
+}
+
+/// `(outcome, run_leaked, error)` of the first three runs, or fewer; times are true.
+pub async fn runs(admin: &mut Session, job: &str) -> Vec<Vec<String>> {
+    admin
+        .rows(&format!(
+            "SELECT outcome, COALESCE(run_leaked, 'NULL'), COALESCE(CONCAT_WS(' ', error_code, error_message), ''), \
+             scheduled_for <= started_at AND started_at <= finished_at AND finished_at < started_at + INTERVAL 30 SECOND \
+             FROM job_run WHERE job_name = '{job}' AND outcome NOT IN ('SKIPPED', 'RUNNING') \
+             ORDER BY scheduled_for LIMIT 3"
+        ))
+        .await
+}
+
+/// What is wrong with the first three runs of a line; empty: nothing.
+pub async fn wrong(admin: &mut Session, line: &Line, each_run: bool) -> Option<String> {
+    let runs = runs(admin, line.job).await;
+    let outcome = |run: &Vec<String>, expected: &str| run[0] == expected && run[3] == "1";
+    let sorted = |names: &str| {
+        let mut names: Vec<_> = names.split(", ").map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let first = |run: &Vec<String>| outcome(run, line.outcome) && sorted(&run[1]) == sorted(&line.leaked);
+    let right = runs.len() == 3
+        && first(&runs[0])
+        && runs[1..].iter().all(|run| if each_run { first(run) } else { outcome(run, "OK") });
+    (!right).then(|| format!("{} (expected {} {}): {runs:?}", line.job, line.outcome, line.leaked))
+}
+
+pub async fn all_wrong(admin: &mut Session, lines: &[Line], each_run: bool) {
+    let mut all = Vec::new();
+    for line in lines {
+        all.extend(wrong(admin, line, each_run).await);
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// Waits until each job has three runs, but not for ever.
+pub async fn three_each(admin: &mut Session) {
+    let few = "SELECT COUNT(*) FROM job WHERE (SELECT COUNT(*) FROM job_run r WHERE r.job_id = job.job_id AND \
+               outcome NOT IN ('SKIPPED', 'RUNNING')) < 3";
+    let begun = std::time::Instant::now();
+    while admin.number(few).await > 0 && begun.elapsed() < Duration::from_secs(20) {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[test]
+fn each_line_is_named_and_mended_for_a_plain_client() {
+    each(|db| async move {
+        let lines = lines(&db).await;
+        let owners = define(&db, &lines, false, "0.5").await;
+        let mut runners = Vec::new();
+        for line in &lines {
+            runners.push(db.runner(&owners[usize::from(line.privileged)], line.job).await);
+        }
+        let mut admin = db.admin().await;
+        three_each(&mut admin).await;
+        all_wrong(&mut admin, &lines, false).await;
+        assert_eq!(admin.one(&format!("SELECT COUNT(*) FROM {}.t", db.bodies())).await, "0");
+        admin.run("UPDATE job SET job_status = 'ABORTED'").await;
+        for (runner, line) in runners.into_iter().zip(&lines) {
+            assert_eq!(runner.message().await, "Aborted at request", "{}", line.job);
+        }
+        for owner in &owners {
+            nothing_left(&db, owner, &mut admin).await;
+        }
+    });
+}
+
+#[test]
+fn each_line_in_each_run_loses_no_occurrence_under_jobctl_start() {
+    each(|db| async move {
+        let lines = lines(&db).await;
+        let owners = define(&db, &lines, true, "1").await;
+        let starts: Vec<_> = owners.iter().map(|owner| Tool::new(&db, owner, &["start", "--all"]).start()).collect();
+        let mut admin = db.admin().await;
+        three_each(&mut admin).await;
+        for start in &starts {
+            start.signal("TERM");
+        }
+        let mut log = Vec::new();
+        for start in starts {
+            let (code, lines) = start.ends().await;
+            assert_eq!(code, 0, "{lines:#?}");
+            log.extend(lines);
+        }
+        all_wrong(&mut admin, &lines, true).await;
+        // What cannot be mended renews the session, what can does not.
+        for line in &lines {
+            let renewed =
+                log.iter().filter(|text| text.contains(&format!("{}: ", line.job)) && text.contains("session renewed")).count();
+            if line.leaked.contains('!') {
+                assert!(renewed >= 2, "{} {renewed}: {log:#?}", line.job);
+            } else {
+                assert_eq!(renewed, 0, "{}: {log:#?}", line.job);
+            }
+        }
+        // Every instant from the first run to the last is a run: the counts agree, and no span is there.
+        let holes = "SELECT job_name, COUNT(*), SUM(outcome = 'SKIPPED'), TIMESTAMPDIFF(SECOND, MIN(scheduled_for), MAX(scheduled_for)) + 1 \
+                     FROM job_run r WHERE scheduled_for >= (SELECT MIN(scheduled_for) FROM job_run f \
+                     WHERE f.job_id = r.job_id AND f.outcome <> 'SKIPPED') GROUP BY job_name HAVING SUM(outcome = 'SKIPPED') > 0 OR \
+                     COUNT(*) <> TIMESTAMPDIFF(SECOND, MIN(scheduled_for), MAX(scheduled_for)) + 1";
+        assert_eq!(admin.rows(holes).await, Vec::<Vec<String>>::new(), "{log:#?}");
+        for owner in &owners {
+            nothing_left(&db, owner, &mut admin).await;
+        }
+    });
+}
