@@ -72,6 +72,8 @@ BEGIN
     END LOOP again;
     SELECT v_job_id AS job_id, v_from AS status_from, v_to AS status_to,
         CASE
+            WHEN v_to = 'ENABLED' AND EXISTS (SELECT 1 FROM job_switch WHERE switch_owner IN ('', v_owner))
+                THEN 'All your jobs are paused at once; job$resume_all (jobctl resume --all) lifts that'
             WHEN v_to = v_from THEN CONCAT('It was ', v_to, ' already')
             WHEN v_to = 'ENABLED' AND (v_next IS NULL OR v_next > v_finish) THEN 'Its schedule is over: nothing is planned any more'
         END AS message;

@@ -16,7 +16,7 @@ run: BEGIN
     DECLARE v_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_wait, v_seconds DECIMAL(20,6);
     DECLARE v_woken INT DEFAULT 0;
-    DECLARE v_probed DATETIME;
+    DECLARE v_probed, v_born DATETIME DEFAULT UTC_TIMESTAMP();
     DECLARE v_failed, v_open, v_client_gone BOOLEAN DEFAULT FALSE;
     DECLARE v_error_code INT UNSIGNED;
     DECLARE v_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin;
@@ -34,14 +34,12 @@ run: BEGIN
     -- The one outermost handler: on every way out the final state is written, the lock is free and the row is sent.
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
+        -- Where not even a rollback is possible (an XA transaction left open), the lock goes with the session.
+        DECLARE EXIT HANDLER FOR SQLEXCEPTION KILL CONNECTION CONNECTION_ID();
         GET DIAGNOSTICS CONDITION 1 v_error_code = MYSQL_ERRNO, v_message = MESSAGE_TEXT;
         SET v_message = CONCAT('Ended by error ', COALESCE(v_error_code, 0), ': ', COALESCE(v_message, 'no diagnostics'));
         IF v_run_token IS NOT NULL THEN
-            BEGIN
-                -- Where not even a rollback is possible (an XA transaction left open), the lock goes with the session.
-                DECLARE EXIT HANDLER FOR SQLEXCEPTION KILL CONNECTION CONNECTION_ID();
-                CALL job$_release(v_job_id, v_run_token, v_message);
-            END;
+            CALL job$_release(v_job_id, v_run_token, v_message);
         END IF;
         SELECT in_job_name AS job_name, v_message AS message;
     END;
@@ -69,7 +67,7 @@ run: BEGIN
     END IF;
 
     cycle: LOOP
-        IF v_probed IS NULL OR v_probed < UTC_TIMESTAMP() - INTERVAL 3 SECOND THEN
+        IF v_probed < UTC_TIMESTAMP() - INTERVAL 3 SECOND THEN
             -- Nothing else tells that the client is dead, and the error comes just once.
             SET v_probed = UTC_TIMESTAMP();
             BEGIN
@@ -80,6 +78,12 @@ run: BEGIN
                 SET v_message = 'Ended because its client is gone';
                 LEAVE cycle;
             END IF;
+        END IF;
+        IF v_controller IS NOT NULL AND v_born < UTC_TIMESTAMP() - INTERVAL {{session_max_age}} SECOND THEN
+            -- A session keeps the rights it logged in with, and on MariaDB the bodies that it loaded.
+            SET v_message = 'Ended to renew the session, which was old';
+            SELECT 'RETIRED' AS `job$notice`, NULL AS run_no, NULL AS seconds, NULL AS message;
+            LEAVE cycle;
         END IF;
         CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message);
         CASE v_action
@@ -117,13 +121,15 @@ run: BEGIN
                 END;
             END;
             -- The body's rest is rolled back before anything else: setting autocommit first would commit it.
-            SET v_open = FALSE;
+            SET v_open = FALSE, v_leaked = NULL;
             BEGIN
                 DECLARE EXIT HANDLER FOR 1568 SET v_open = TRUE;
                 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             END;
             ROLLBACK AND NO CHAIN NO RELEASE;
-            IF v_open AND NOT v_failed THEN
+            {{mend_gtid_next}}
+            -- After a COMMIT that chains, a new transaction is open, and nobody can tell whether anything is in it.
+            IF v_open AND NOT v_failed AND @@session.completion_type <> 'CHAIN' THEN
                 SET v_failed = TRUE, v_error_message = 'The job procedure left a transaction open; it was rolled back';
             END IF;
             SET SESSION timestamp = DEFAULT;
@@ -133,7 +139,7 @@ run: BEGIN
                 CONCAT(v_warning_code_3, ': ', v_warning_3),
                 CONCAT(v_warning_code_4, ': ', v_warning_4),
                 CONCAT(v_warning_code_5, ': ', v_warning_5)), '');
-            SET v_leaked = NULL, v_left = NULL, v_stuck = FALSE;
+            SET v_left = NULL, v_stuck = FALSE;
             IF NOT CURRENT_ROLE() <=> v_role THEN
                 -- Without its role the account may not even execute the routines below.
                 SET @`job$call` = CONCAT('SET ROLE ', CASE
@@ -143,7 +149,7 @@ run: BEGIN
                 END);
                 PREPARE `job$statement` FROM @`job$call`;
                 EXECUTE `job$statement`;
-                SET v_leaked = 'role';
+                SET v_leaked = CONCAT_WS(', ', v_leaked, 'role');
             END IF;
             CALL job$_session(v_settings_now);
             IF v_settings_now <> v_settings THEN

@@ -35,8 +35,8 @@ pub enum Notice {
     },
     /// The session is to be replaced by a new one.
     Retired {
-        /// What the body left in it.
-        message: String,
+        /// What the body left in it; `None`: it was only old.
+        left: Option<String>,
     },
     /// Occurrences were skipped.
     Skipped {
@@ -61,7 +61,7 @@ impl Notice {
             "STARTED" => Some(Notice::Started { connection: message().parse().ok()? }),
             "OK" => Some(Notice::Ok { run_no: run_no()?, took }),
             "ERROR" => Some(Notice::Failed { run_no: run_no()?, took, message: message() }),
-            "RETIRED" => Some(Notice::Retired { message: message() }),
+            "RETIRED" => Some(Notice::Retired { left: text("message") }),
             "SKIPPED" => Some(Notice::Skipped { message: message() }),
             _ => None,
         }
@@ -77,7 +77,8 @@ impl Notice {
             Notice::Failed { run_no, took, message } => {
                 tracing::warn!(job, run_no, "run failed in {}: {message}", show(took));
             }
-            Notice::Retired { message } => tracing::info!(job, "session renewed, the body left in it: {message}"),
+            Notice::Retired { left: Some(left) } => tracing::info!(job, "session renewed, the body left in it: {left}"),
+            Notice::Retired { left: None } => tracing::info!(job, "session renewed, it was old"),
             Notice::Skipped { message } => tracing::warn!(job, "occurrences skipped, {message}"),
         }
     }

@@ -221,7 +221,7 @@ fn check(name: &str, job: Option<&JobOverview>) -> Result<(), Error> {
         Some(job) if !wants_runner(job) => {
             let status = &job.status;
             Err(Error::new(Kind::Refused, format!("`{name}` is {status}, and only an ENABLED or PAUSED job gets a runner"))
-                .hint(format!("`jobctl show '{name}'` tells more")))
+                .hint(format!("`jobctl enable '{name}'` is the way back; `jobctl show '{name}'` tells more")))
         }
         Some(_) => Ok(()),
     }

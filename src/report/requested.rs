@@ -14,7 +14,7 @@ pub fn requested(mut rows: Vec<Record>, name: &JobName) -> Answer {
         let (from, to, message) = (text("status_from"), text("status_to"), text("message"));
         let sentence = if from == to { format!("`{name}` was {to} already") } else { format!("`{name}` is {to}, was {from}") };
         blocks.push(Block::Text(sentence));
-        if from != to && !message.is_empty() {
+        if !message.is_empty() && !message.ends_with(" already") {
             blocks.push(Block::Text(message));
         }
         row.insert("job_name".into(), name.as_str().into());

@@ -47,6 +47,24 @@ const CHOICES: &[Choice] = &[
             ),
         ],
     },
+    // Seconds after which a controller renews a runner's session. MariaDB goes on with the body of a routine that was replaced for
+    // as long as the outer CALL lasts.
+    Choice {
+        placeholder: "{{session_max_age}}",
+        candidates: &[("SELECT 1 FROM information_schema.session_status LIMIT 0", "300"), (ALWAYS, "3600")],
+    },
+    // As long as a body's gtid_next stands, MySQL refuses every statement, even a KILL; but for this one, if it is not prepared.
+    Choice {
+        placeholder: "{{mend_gtid_next}}",
+        candidates: &[
+            (
+                "DO @@session.gtid_next",
+                "IF @@session.gtid_next <> 'AUTOMATIC' THEN\n                SET SESSION gtid_next = 'AUTOMATIC';\n                \
+                 SET v_leaked = 'gtid_next';\n            END IF;",
+            ),
+            (ALWAYS, ""),
+        ],
+    },
     // The user variables of this session.
     Choice {
         placeholder: "{{user_variables}}",

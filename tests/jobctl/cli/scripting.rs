@@ -68,6 +68,7 @@ fn a_dry_run_touches_nothing_but_what_is_named_in_it() {
                     &format!("USE {}", name(db.schema())),
                     "CREATE TABLE IF NOT EXISTS job ",
                     "CREATE TABLE IF NOT EXISTS job_",
+                    "ALTER TABLE job_run",
                     "INSERT INTO job_schema_history ",
                     "INSERT IGNORE INTO job_setting ",
                     "INSERT IGNORE INTO job_ticket ",

@@ -58,14 +58,19 @@ fn each_state_has_its_word() {
             }
         }
         // The switch and the hold over all jobs: a run goes on meanwhile, and what has ended has ended.
-        for (setting, word) in [("switch", "PAUSED (all)"), ("hold", "HELD")] {
-            admin.run(&format!("INSERT INTO job_setting (setting_name, setting_value) VALUES ('{setting}', '1')")).await;
+        let switch =
+            format!("INTO job_switch (switch_owner, switch_at, switch_by) VALUES ('{}', UTC_TIMESTAMP(6), 'x')", bob.user);
+        let hold = "INTO job_setting (setting_name, setting_value) VALUES ('hold', '1')";
+        for (setting, word, undo) in
+            [(switch.as_str(), "PAUSED (all)", "job_switch"), (hold, "HELD", "job_setting WHERE setting_name = 'hold'")]
+        {
+            admin.run(&format!("INSERT {setting}")).await;
             for (name, shown) in
                 [("ENABLED", word), ("SLEEPING", word), ("FINISHED", "FINISHED"), ("LOST", "LOST"), ("PAUSED", "PAUSED")]
             {
                 assert_eq!(json(&db, &bob, &["status", name]).await[0]["status"], shown, "{name} under {setting}");
             }
-            admin.run(&format!("DELETE FROM job_setting WHERE setting_name = '{setting}'")).await;
+            admin.run(&format!("DELETE FROM {undo}")).await;
         }
     });
 }
