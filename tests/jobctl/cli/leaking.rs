@@ -32,7 +32,7 @@ pub async fn privileged(db: &Db) -> Account {
     } else {
         "SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN, BINLOG_ADMIN, REPLICATION_APPLIER, RELOAD"
     };
-    db.admin().await.run(&format!("GRANT {} ON *.* TO {account}", rights.replace("", ""))).await;
+    db.admin().await.run(&format!("GRANT {} ON *.* TO {account}", rights)).await;
     account
 }
 
