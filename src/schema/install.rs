@@ -52,6 +52,8 @@ pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<
     for statement in &plan.statements {
         match (conn.query_drop(&statement.sql).await.map_err(Error::from), statement.role) {
             (Err(error), Role::Grant) => warnings.push(format!("run by hand: `{}` ({})", statement.sql, error.with_cause())),
+            // The column or index is there.
+            (Err(error), Role::Table) if error.is_server(&[1060, 1061]) => {}
             (done, _) => done.map_err(|error| explain(error, &statement.sql))?,
         }
         if statement.role == Role::Door {
@@ -108,7 +110,7 @@ async fn writable(conn: &mut Conn) -> Result<(), Error> {
 
 /// Says what lacks, where the server says only that something does.
 fn explain(error: Error, sql: &str) -> Error {
-    let about = sql.lines().next().unwrap_or_default().trim_end_matches(['(', ' ']).to_owned();
+    let about = sql.lines().find(|line| !line.starts_with("--")).unwrap_or_default().trim_end_matches(['(', ' ']).to_owned();
     let lacks_right = error.is_server(&[1044, 1142, 1143, 1227, 1370, 1419]);
     let definer = error.is_server(&[1227]);
     let mut explained = Error::new(error.kind, format!("`{about}` failed"));

@@ -26,6 +26,8 @@ pub enum Role {
     Step,
     /// The same, and its body holds semicolons.
     Routine,
+    /// It makes or changes a table, and must succeed, or be done already by an installation that failed behind it.
+    Table,
     /// It shuts the door: no runner can start any more, and it must succeed with none alive.
     Door,
     /// It gives accounts back what they had; that it fails is told, and ends nothing.
@@ -67,7 +69,8 @@ impl Plan {
         plan.step(format!("USE {}", quote::identifier(schema)));
         plan.step(migrate::create_history());
         for migration in pending {
-            plan.step(migration.sql().unwrap_or_default().trim_end().trim_end_matches(';'));
+            let sql = migration.sql().unwrap_or_default().trim_end().trim_end_matches(';').to_owned();
+            plan.statements.push(Statement { sql, role: Role::Table });
             plan.step(migrate::note(&migration));
         }
         plan.step(format!("INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('secret', '{}')", secret()?));
