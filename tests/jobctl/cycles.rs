@@ -29,7 +29,8 @@ fn thousands_of_cycles_stay_on_the_grid_and_need_no_more_memory() {
         assert!(!runner.ended());
         admin.run(&format!("KILL {}", runner.id)).await;
         eprintln!("{}: {count} cycles, memory of the session after a tenth {early}, at the end {late} bytes", db.server().name);
-        assert!(late <= early + early / 50, "{early} bytes after a tenth, {late} at the end");
+        // A path that is taken for the first time keeps a few pages; a few bytes kept for each cycle would be far more.
+        assert!(late <= early + 65_536, "{early} bytes after a tenth, {late} at the end");
         let entries = complete(&mut admin, 20_000).await;
         let runs: Vec<_> = entries.iter().filter(|entry| entry.ran()).collect();
         assert!(runs.len() >= usize::try_from(count).unwrap());
