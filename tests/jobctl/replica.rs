@@ -13,8 +13,10 @@ const SOON: Duration = Duration::from_secs(60);
 async fn pair(name: &str) -> (Private, Private) {
     let gtid: &[&str] = if name == "mysql" { &["--gtid-mode=ON", "--enforce-gtid-consistency=ON"] } else { &[] };
     let primary = Private::start(name, gtid);
-    let replica = Private::start(name, &[gtid, &["--read-only=1"]].concat());
     let port = mysql_async::Opts::from(primary.server.options()).tcp_port();
+    // The view tells servers apart by the last byte of their ids, so two ports by chance will not do.
+    let id = format!("--server-id={}", port + 1);
+    let replica = Private::start(name, &[gtid, &["--read-only=1", &id]].concat());
     let mut session = admin(&replica.server).await;
     if name == "mysql" {
         session
@@ -61,7 +63,15 @@ fn a_replica_says_where_a_job_runs_and_never_that_it_is_lost() {
         };
         wait_until("both on the primary", SOON, async || two(&mut here, "SLEEPING", "RUNNING").await).await;
         let mut there = admin(&replica.server).await;
-        wait_until("both on the replica", SOON, async || two(&mut there, "SLEEPING", "RUNNING").await).await;
+        let arrived = async {
+            while !two(&mut there, "SLEEPING", "RUNNING").await {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        if tokio::time::timeout(SOON, arrived).await.is_err() {
+            let threads = there.attempt("SHOW REPLICA STATUS").await;
+            panic!("not on the replica: {:?}\n{threads:?}", there.attempt(&overview).await);
+        }
         let host = here.one("SELECT CONCAT(@@hostname, ':', @@port)").await;
         let rows = there.rows(&overview).await;
         let seen = format!("on {host}, seen from a replica");
