@@ -30,6 +30,9 @@ where
     F: Fn(Server) -> T + Sync,
     T: Future<Output = ()>,
 {
+    if servers::startable().next().is_none() {
+        eprintln!("{}: NOT RUN, it starts servers of its own, and JOBCTL_TEST_SERVERS names none that can be", test_name());
+    }
     on(servers::startable(), |runtime, server| runtime.block_on(test(server.clone())));
 }
 
