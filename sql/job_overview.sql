@@ -62,8 +62,12 @@ FROM (
         j.*,
         j.job_runner_status IS NOT NULL AS claims,
         COALESCE(j.job_runner_server_id & 255 = UUID_SHORT() >> 56, FALSE) AS here,
-        COALESCE(
-            IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256)) = j.job_runner_connection_id,
+        -- Asked twice: after a run the lock is out of its runner's hands for a microsecond (job$_record).
+        j.job_runner_status IS NOT NULL AND COALESCE(
+            COALESCE(
+                IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256)),
+                IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256))
+            ) = j.job_runner_connection_id,
             FALSE
         ) AS live,
         h.setting_value IS NOT NULL AS held,

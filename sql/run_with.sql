@@ -24,11 +24,14 @@ run: BEGIN
     DECLARE v_settings, v_settings_now LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_leaked, v_left VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_role VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin DEFAULT CURRENT_ROLE();
-    DECLARE v_temporary BIGINT;
+    DECLARE v_temporary, v_handles, v_undone BIGINT;
+    DECLARE v_clock DECIMAL(20,6);
     DECLARE v_variables LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_stuck BOOLEAN;
-    DECLARE v_warning_code_1, v_warning_code_2, v_warning_code_3, v_warning_code_4, v_warning_code_5 INT UNSIGNED;
-    DECLARE v_warning_1, v_warning_2, v_warning_3, v_warning_4, v_warning_5 VARCHAR(512) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_warning_code_1, v_warning_code_2, v_warning_code_3, v_warning_code_4, v_warning_code_5,
+        v_warning_code_6, v_warning_code_7, v_warning_code_8, v_warning_code_9, v_warning_code_10 INT UNSIGNED;
+    DECLARE v_warning_1, v_warning_2, v_warning_3, v_warning_4, v_warning_5, v_warning_6, v_warning_7, v_warning_8, v_warning_9, v_warning_10
+        VARCHAR(512) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_warnings VARCHAR(4096) CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
     -- The one outermost handler: on every way out the final state is written, the lock is free and the row is sent.
@@ -52,7 +55,7 @@ run: BEGIN
     SET v_controller = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.controller'));
     -- A body gets the session as it is now each time, whatever the body before did to it.
     CALL job$_session(v_settings);
-    CALL job$_traces(v_temporary, v_variables);
+    CALL job$_traces(v_temporary, v_handles, v_variables);
     CALL job$ticket(v_token);
     CALL job$_acquire(v_token, in_job_name, v_controller, v_job_id, v_run_token, v_message);
     IF v_run_token IS NULL THEN
@@ -99,7 +102,8 @@ run: BEGIN
             END IF;
         WHEN 'RUN' THEN
             SET v_failed = FALSE, v_error_code = NULL, v_error_sqlstate = NULL, v_error_message = NULL;
-            SET v_warning_1 = NULL, v_warning_2 = NULL, v_warning_3 = NULL, v_warning_4 = NULL, v_warning_5 = NULL;
+            SET v_warning_1 = NULL, v_warning_2 = NULL, v_warning_3 = NULL, v_warning_4 = NULL, v_warning_5 = NULL,
+                v_warning_6 = NULL, v_warning_7 = NULL, v_warning_8 = NULL, v_warning_9 = NULL, v_warning_10 = NULL;
             SET @`job$call` = v_call;
             BEGIN
                 DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -118,6 +122,11 @@ run: BEGIN
                     GET DIAGNOSTICS CONDITION 3 v_warning_3 = MESSAGE_TEXT, v_warning_code_3 = MYSQL_ERRNO;
                     GET DIAGNOSTICS CONDITION 4 v_warning_4 = MESSAGE_TEXT, v_warning_code_4 = MYSQL_ERRNO;
                     GET DIAGNOSTICS CONDITION 5 v_warning_5 = MESSAGE_TEXT, v_warning_code_5 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 6 v_warning_6 = MESSAGE_TEXT, v_warning_code_6 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 7 v_warning_7 = MESSAGE_TEXT, v_warning_code_7 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 8 v_warning_8 = MESSAGE_TEXT, v_warning_code_8 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 9 v_warning_9 = MESSAGE_TEXT, v_warning_code_9 = MYSQL_ERRNO;
+                    GET DIAGNOSTICS CONDITION 10 v_warning_10 = MESSAGE_TEXT, v_warning_code_10 = MYSQL_ERRNO;
                 END;
             END;
             -- The body's rest is rolled back before anything else: setting autocommit first would commit it.
@@ -126,19 +135,36 @@ run: BEGIN
                 DECLARE EXIT HANDLER FOR 1568 SET v_open = TRUE;
                 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             END;
+            IF v_open AND @@session.completion_type = 'CHAIN' THEN
+                -- A COMMIT that chains opens the next transaction: it counts if an engine has something to undo.
+                SELECT variable_value INTO v_undone FROM {{status_schema}}.session_status WHERE variable_name = 'Handler_rollback';
+            END IF;
+            SET v_clock = @@session.timestamp;
             ROLLBACK AND NO CHAIN NO RELEASE;
             {{mend_gtid_next}}
-            -- After a COMMIT that chains, a new transaction is open, and nobody can tell whether anything is in it.
-            IF v_open AND NOT v_failed AND @@session.completion_type <> 'CHAIN' THEN
+            IF v_open AND @@session.completion_type = 'CHAIN' THEN
+                SELECT variable_value > v_undone INTO v_open
+                FROM {{status_schema}}.session_status WHERE variable_name = 'Handler_rollback';
+            END IF;
+            IF v_open AND NOT v_failed THEN
                 SET v_failed = TRUE, v_error_message = 'The job procedure left a transaction open; it was rolled back';
             END IF;
-            SET SESSION timestamp = DEFAULT;
-            SET v_warnings = NULLIF(CONCAT_WS('\n',
+            IF v_clock = @@session.timestamp THEN
+                -- A clock that stands still was set; its own next reading is microseconds later.
+                SET SESSION timestamp = DEFAULT;
+                SET v_leaked = CONCAT_WS(', ', v_leaked, 'timestamp');
+            END IF;
+            SET v_warnings = NULLIF(LEFT(CONCAT_WS('\n',
                 CONCAT(v_warning_code_1, ': ', v_warning_1),
                 CONCAT(v_warning_code_2, ': ', v_warning_2),
                 CONCAT(v_warning_code_3, ': ', v_warning_3),
                 CONCAT(v_warning_code_4, ': ', v_warning_4),
-                CONCAT(v_warning_code_5, ': ', v_warning_5)), '');
+                CONCAT(v_warning_code_5, ': ', v_warning_5),
+                CONCAT(v_warning_code_6, ': ', v_warning_6),
+                CONCAT(v_warning_code_7, ': ', v_warning_7),
+                CONCAT(v_warning_code_8, ': ', v_warning_8),
+                CONCAT(v_warning_code_9, ': ', v_warning_9),
+                CONCAT(v_warning_code_10, ': ', v_warning_10)), 4096), '');
             SET v_left = NULL, v_stuck = FALSE;
             IF NOT CURRENT_ROLE() <=> v_role THEN
                 -- Without its role the account may not even execute the routines below.
@@ -158,7 +184,7 @@ run: BEGIN
             END IF;
             BEGIN
                 DECLARE EXIT HANDLER FOR 1100, 1192, 1223, 4145 SET v_stuck = TRUE;
-                CALL job$_traces_clear(v_temporary, v_variables, v_left);
+                CALL job$_traces_clear(v_temporary, v_handles, v_variables, v_left);
                 SET v_leaked = NULLIF(LEFT(CONCAT_WS(', ', v_leaked, v_left), 1024), '');
                 CALL job$_record(v_job_id, v_run_token, v_run_no, v_failed, v_error_code, v_error_sqlstate, v_error_message,
                     v_warnings, v_leaked, v_seconds, v_message);

@@ -44,7 +44,7 @@ fn refused(error: Error, name: &JobName, done: &[JobName]) -> Error {
     let error = match error.message.strip_prefix("the job is ") {
         Some(rest) => {
             let way = if rest.starts_with("PAUSED") { "resume" } else { "enable" };
-            let hint = format!("`jobctl {way} '{name}'` makes it ENABLED");
+            let hint = format!("`jobctl {way} {}` makes it ENABLED", name.word());
             Error { message: format!("`{name}` is {rest}"), ..error }.hint(hint)
         }
         None => about(error, name),

@@ -12,7 +12,7 @@ use super::backoff::Backoff;
 use super::runner::{self, Report};
 use super::{Plan, Signals, stop, watch};
 use crate::error::{Error, Kind};
-use crate::model::JobOverview;
+use crate::model::{JobOverview, word};
 use crate::settings::Settings;
 
 /// A schedule that came to its end, whether or not a runner was there to note it.
@@ -221,7 +221,7 @@ fn check(name: &str, job: Option<&JobOverview>) -> Result<(), Error> {
         Some(job) if !wants_runner(job) => {
             let status = &job.status;
             Err(Error::new(Kind::Refused, format!("`{name}` is {status}, and only an ENABLED or PAUSED job gets a runner"))
-                .hint(format!("`jobctl enable '{name}'` is the way back; `jobctl show '{name}'` tells more")))
+                .hint(format!("`jobctl enable {0}` is the way back; `jobctl show {0}` tells more", word(name))))
         }
         Some(_) => Ok(()),
     }

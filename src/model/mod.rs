@@ -8,7 +8,7 @@ mod span;
 mod time;
 
 pub use account::Account;
-pub use name::JobName;
+pub use name::{JobName, word};
 pub use overview::JobOverview;
 pub use procedure::ProcedureName;
 pub use span::Span;

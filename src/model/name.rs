@@ -15,6 +15,21 @@ impl JobName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The name as it is typed into a shell, as an argument of `jobctl`.
+    pub fn word(&self) -> String {
+        word(&self.0)
+    }
+}
+
+/// Any text as it is typed into a shell, as an argument of `jobctl`: quoted where it must be, and never taken for an option.
+pub fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.:,@%+=/-".contains(c);
+    let word = match text.chars().all(plain) && !text.is_empty() {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    };
+    if text.starts_with('-') { format!("-- {word}") } else { word }
 }
 
 impl FromStr for JobName {
@@ -49,6 +64,13 @@ mod tests {
     fn odd_names_are_names() {
         for text in ["a", "it's `so` \"odd\" $1.00", "🚀 nightly", &"ä".repeat(129)] {
             assert!(text.parse::<JobName>().is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_hint_can_be_typed_as_it_is() {
+        for (name, typed) in [("nightly", "nightly"), ("it's $1", r"'it'\''s $1'"), ("-x", "-- -x"), ("é", "'é'")] {
+            assert_eq!(word(name), typed);
         }
     }
 

@@ -29,8 +29,8 @@ pub fn altered(row: Record, name: &JobName, zone: &TimeZone) -> Answer {
     let answer = Answer::new(vec![row], blocks);
     match status.as_str() {
         "ENABLED" | "RESUMED" => answer,
-        "PAUSED" => answer.note(format!("hint: it is PAUSED: `jobctl resume '{name}'`")),
-        _ => answer.note(format!("hint: it is {status}, and nothing runs before `jobctl enable '{name}'`")),
+        "PAUSED" => answer.note(format!("hint: it is PAUSED: `jobctl resume {}`", name.word())),
+        _ => answer.note(format!("hint: it is {status}, and nothing runs before `jobctl enable {}`", name.word())),
     }
 }
 

@@ -47,6 +47,19 @@ const CHOICES: &[Choice] = &[
             ),
         ],
     },
+    // MySQL counts temporary tables of InnoDB alone; of the others it shows the memory of their handles, as of permanent ones.
+    Choice {
+        placeholder: "{{open_handles}}",
+        candidates: &[
+            ("SELECT 1 FROM information_schema.session_status LIMIT 0", "0"),
+            (
+                ALWAYS,
+                "(SELECT SUM(current_count_used) FROM performance_schema.memory_summary_by_thread_by_event_name \
+                 WHERE thread_id = PS_CURRENT_THREAD_ID() AND event_name IN ('memory/memory/HP_INFO', 'memory/myisam/MI_INFO', \
+                 'memory/myisammrg/MYRG_INFO', 'memory/csv/Transparent_file', 'memory/archive/record_buffer'))",
+            ),
+        ],
+    },
     // Seconds after which a controller renews a runner's session. MariaDB goes on with the body of a routine that was replaced for
     // as long as the outer CALL lasts.
     Choice {

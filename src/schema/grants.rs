@@ -27,8 +27,8 @@ pub async fn definer(conn: &mut Conn, schema: &str, definer: &Account) -> Result
         format!("GRANT PROCESS ON *.* TO {definer}"),
     ];
     if can(conn, "DO @@server_uuid").await? {
-        // Only MySQL has these: several primaries, where no lock holds, and what user variables a body left.
-        let tables = ["replication_group_members", "user_variables_by_thread"];
+        // Only MySQL has these: several primaries, where no lock holds, and what a body left: user variables, tables.
+        let tables = ["replication_group_members", "user_variables_by_thread", "memory_summary_by_thread_by_event_name"];
         grants.extend(tables.map(|table| format!("GRANT SELECT ON performance_schema.{table} TO {definer}")));
     }
     Ok(grants)

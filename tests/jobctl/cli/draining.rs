@@ -135,8 +135,12 @@ fn warnings_of_the_last_statement_are_kept() {
     each(|db| async move {
         let bob = db.account("bob").await;
         db.table("narrow", "(i INT, s VARCHAR(2))").await;
+        let twelve = format!("INSERT IGNORE INTO narrow VALUES {}", ["(1, 'long')"; 12].join(", "));
+        let ten: Vec<_> = (1..=10).map(|row| format!("1265: Data truncated for column 's' at row {row}")).collect();
+        let ten = ten.join("\n");
         let cases = [
             ("quiet", "DO 0", "NULL"),
+            ("many", &twelve, &ten),
             ("signal", "SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT = 'low on ink', MYSQL_ERRNO = 1642", "1642: low on ink"),
             ("earlier", "BEGIN DROP TABLE IF EXISTS no_such_table; SET @x = (SELECT COUNT(*) FROM narrow); END", "NULL"),
             ("drop", "DROP TABLE IF EXISTS no_such_table", "1051: Unknown table '{}.no_such_table'"),

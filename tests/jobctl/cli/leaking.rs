@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::starting::nothing_left;
 use super::tool::Tool;
 use crate::db::{Account, Db};
-use crate::each::each;
-use crate::session::Session;
+use crate::each::{each, wait_until};
+use crate::session::{Session, literal};
 
 /// One line of the table.
 pub struct Line {
@@ -23,6 +23,9 @@ pub struct Line {
 pub fn line(job: &'static str, leak: &str, leaked: &str) -> Line {
     Line { job, leak: leak.into(), outcome: "OK", leaked: leaked.into(), privileged: false }
 }
+
+/// Changes a table, and nothing in it.
+const WRITE: &str = "INSERT INTO t VALUES (99); DELETE FROM t WHERE id = 99";
 
 /// An owner who may set whatever can be set.
 pub async fn privileged(db: &Db) -> Account {
@@ -53,8 +56,13 @@ async fn lines(db: &Db) -> Vec<Line> {
         line("isolation", &format!("SET SESSION {isolation} = 'SERIALIZABLE'"), isolation),
         line("release", "SET completion_type = 'RELEASE'", "completion_type"),
         line("chain", "SET completion_type = 'CHAIN'", "completion_type"),
+        line("chained commit", &format!("SET completion_type = 'CHAIN'; {WRITE}; COMMIT"), "completion_type"),
+        Line {
+            outcome: "ERROR",
+            ..line("open and chained", &format!("SET completion_type = 'CHAIN'; COMMIT; {WRITE}"), "completion_type")
+        },
         line("time zone", "SET time_zone = '-11:00'", "time_zone"),
-        line("timestamp", "SET timestamp = 1000000000", "NULL"),
+        line("timestamp", "SET timestamp = 1000000000", "timestamp"),
         line("group_concat", "SET group_concat_max_len = 4", "group_concat_max_len"),
         line("join size", "SET max_join_size = 1, sql_big_selects = 0", "max_join_size, sql_big_selects"),
         line("select limit", "SET sql_select_limit = 0, sql_safe_updates = 1", "sql_safe_updates"),
@@ -74,9 +82,12 @@ async fn lines(db: &Db) -> Vec<Line> {
         Line { privileged: true, ..line("insert id", "SET insert_id = 4711", "insert_id!") },
         Line { privileged: true, ..line("log", "SET sql_log_bin = 0", "sql_log_bin") },
     ];
+    // MySQL tells temporary tables of InnoDB alone from others.
+    let other = if mysql { "MEMORY or MyISAM tables!" } else { "temporary tables!" };
+    for (job, engine) in [("memory", "MEMORY"), ("myisam", "MyISAM"), ("csv", "CSV"), ("merge", "MRG_MyISAM")] {
+        lines.push(line(job, &format!("CREATE TEMPORARY TABLE tmp (i INT NOT NULL) ENGINE = {engine}"), other));
+    }
     if !mysql {
-        // MySQL shows temporary tables of InnoDB alone.
-        lines.push(line("memory", "CREATE TEMPORARY TABLE tmp (i INT) ENGINE = MEMORY", "temporary tables!"));
         lines.push(line("tables", "EXECUTE IMMEDIATE 'LOCK TABLES t WRITE'", "table locks"));
     }
     lines
@@ -208,5 +219,36 @@ fn each_line_in_each_run_loses_no_occurrence_under_jobctl_start() {
         for owner in &owners {
             nothing_left(&db, owner, &mut admin).await;
         }
+    });
+}
+
+#[test]
+fn locks_that_a_body_keeps_are_freed_and_named_under_jobctl_start() {
+    each(|db| async move {
+        let bob = db.account("bob").await;
+        let (one, two) = (format!("{} one", db.schema()), format!("{} two", db.schema()));
+        let (one, two) = (literal(&one[one.len().saturating_sub(60)..]), literal(&two[two.len().saturating_sub(60)..]));
+        db.body("keeper", &format!("BEGIN DO GET_LOCK({one}, 0); DO GET_LOCK({one}, 0); DO GET_LOCK({two}, 0); END")).await;
+        db.define(&bob, "keeper", "keeper", "0.5", "").await;
+        let mut admin = db.admin().await;
+        let runs = "SELECT COUNT(*) FROM job_run WHERE job_name = 'keeper' AND outcome = 'OK'";
+        // The session of a plain client is its own, and so are the locks in it.
+        let runner = db.runner(&bob, "keeper").await;
+        wait_until("a run", Duration::from_secs(20), async || admin.number(runs).await > 0).await;
+        assert_eq!(admin.number(&format!("SELECT IS_USED_LOCK({one})")).await, runner.id as i64);
+        admin.run("UPDATE job SET job_status = 'ABORTED'").await;
+        runner.message().await;
+        admin.run("DELETE FROM job_run").await;
+        admin.run("UPDATE job SET job_status = 'ENABLED'").await;
+        let start = Tool::new(&db, &bob, &["start", "keeper"]).start();
+        wait_until("two runs", Duration::from_secs(20), async || admin.number(runs).await > 1).await;
+        assert_eq!(admin.row(&format!("SELECT IS_FREE_LOCK({one}), IS_FREE_LOCK({two})")).await, ["1", "1"]);
+        let leaked = "SELECT DISTINCT run_leaked FROM job_run WHERE outcome = 'OK'";
+        assert_eq!(admin.rows(leaked).await, [["user-level locks"]]);
+        start.signal("TERM");
+        let (code, log) = start.ends().await;
+        assert_eq!(code, 0, "{log:#?}");
+        assert!(!log.iter().any(|line| line.contains("session renewed")), "{log:#?}");
+        nothing_left(&db, &bob, &mut admin).await;
     });
 }
