@@ -2,6 +2,7 @@
 
 pub mod tool;
 
+mod boundary_values;
 mod connecting;
 mod defining;
 mod draining;
@@ -10,6 +11,7 @@ mod ending;
 mod globals;
 mod installing;
 mod leaking;
+mod missing_dependencies;
 mod repairing;
 mod screens;
 mod scripting;
