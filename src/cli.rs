@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abort, alter, define, disable, drop, enable, install, list, pause, resume, show, start, status, uninstall,
+    abort, alter, define, demo, disable, drop, enable, install, list, pause, resume, show, start, status, uninstall,
 };
 use crate::error::Error;
 
@@ -40,6 +40,7 @@ pub enum Verb {
     Enable(enable::EnableArgs),
     Disable(disable::DisableArgs),
     Status(status::StatusArgs),
+    Demo(demo::DemoArgs),
 }
 
 /// Options before or after the verb; the short ones mean what they mean to `mysql`.

@@ -11,18 +11,22 @@
 //! - [`schema`]: installs, checks and drops what lives in the database: `migrations/` and `sql/`.
 //! - [`db`]: connections, calls of routines, rows.
 //! - [`controller`]: keeps runners alive, one connection each.
+//! - [`demo`]: a throw-away server with a small shop in it.
 //! - [`report`]: turns rows into what a person is shown.
 //! - [`output`]: the one room that prints.
 //! - [`error`]: kinds, exit codes, hints.
+//! - [`chance`]: random numbers.
 //! - [`model`]: plain data and its rules.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub mod chance;
 pub mod cli;
 pub mod commands;
 pub mod controller;
 pub mod db;
+pub mod demo;
 pub mod error;
 pub mod model;
 pub mod output;

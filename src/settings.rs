@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use mysql_async::Opts;
@@ -97,6 +97,35 @@ pub fn screen() -> Screen {
 /// The name of this host, as the system tells it.
 pub fn host_name() -> String {
     gethostname::gethostname().to_string_lossy().into_owned()
+}
+
+/// The folder for what lives no longer than we do.
+pub fn temporary_folder() -> PathBuf {
+    env::temp_dir()
+}
+
+/// The folders that programs are looked for in.
+pub fn program_folders() -> Vec<PathBuf> {
+    env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+/// Where a fetched server is kept: in the folder that cargo built us in, else in the person's cache; none without a home.
+pub fn server_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    build_folder().map(|target| target.join("servers")).or_else(|| cache.map(|cache| cache.join("jobctl/servers")))
+}
+
+/// Where fetched servers may be: where ours are kept, and in a `target` of the working directory.
+pub fn server_folders() -> Vec<PathBuf> {
+    server_folder().into_iter().chain([PathBuf::from("target/servers")]).collect()
+}
+
+/// `target`, if this program lies where cargo built it.
+fn build_folder() -> Option<PathBuf> {
+    let program = env::current_exe().ok()?;
+    let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file())?;
+    Some(target.to_owned())
 }
 
 impl Settings {

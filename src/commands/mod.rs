@@ -3,6 +3,7 @@
 pub mod abort;
 pub mod alter;
 pub mod define;
+pub mod demo;
 pub mod disable;
 pub mod drop;
 pub mod enable;
@@ -16,6 +17,7 @@ pub mod show;
 pub mod start;
 pub mod status;
 pub mod uninstall;
+mod watch;
 
 use crate::cli::Verb;
 use crate::error::Error;
@@ -28,6 +30,7 @@ pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result
     match verb {
         Verb::Install(args) => install::run(settings, args).await,
         Verb::Uninstall(args) => uninstall::run(settings, args, output).await,
+        Verb::Demo(args) => demo::run(settings, args, output).await,
         Verb::Define(args) => define::run(settings, args).await,
         Verb::Alter(args) => alter::run(settings, args).await,
         Verb::List(args) => list::run(settings, args).await,
@@ -39,6 +42,6 @@ pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result
         Verb::Abort(args) => abort::run(settings, args).await,
         Verb::Enable(args) => enable::run(settings, args).await,
         Verb::Disable(args) => disable::run(settings, args).await,
-        Verb::Status(args) => status::run(settings, args).await,
+        Verb::Status(args) => status::run(settings, args, output).await,
     }
 }

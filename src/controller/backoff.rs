@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::chance;
+
 /// The first wait.
 const FIRST: Duration = Duration::from_millis(250);
 /// The longest wait.
@@ -16,21 +18,16 @@ pub struct Backoff {
 impl Backoff {
     /// The wait before the next try: half of it certain, half of it by chance, so that many who failed together do not come
     /// back together.
-    pub fn next(&mut self) -> Duration {
+    pub fn wait(&mut self) -> Duration {
         let wait = FIRST.saturating_mul(1 << self.tries.min(10)).min(CEILING);
         self.tries = self.tries.saturating_add(1);
-        wait / 2 + wait.mul_f64(chance() / 2.0)
+        wait / 2 + wait.mul_f64(chance::fraction() / 2.0)
     }
 
     /// Begins anew, after a success.
     pub fn reset(&mut self) {
         self.tries = 0;
     }
-}
-
-/// A number from 0 to 1, by chance; 0.5 where there is no source of chance.
-fn chance() -> f64 {
-    getrandom::u32().map_or(0.5, |number| f64::from(number) / f64::from(u32::MAX))
 }
 
 #[cfg(test)]
@@ -40,12 +37,12 @@ mod tests {
     #[test]
     fn waits_grow_up_to_a_ceiling() {
         let mut backoff = Backoff::default();
-        let waits: Vec<_> = (0..40).map(|_| backoff.next()).collect();
+        let waits: Vec<_> = (0..40).map(|_| backoff.wait()).collect();
         assert!(waits[0] >= FIRST / 2 && waits[0] <= FIRST);
         assert!(waits[3] > waits[0]);
         assert!(waits.iter().all(|wait| *wait <= CEILING));
         assert!(waits[39] >= CEILING / 2);
         backoff.reset();
-        assert!(backoff.next() <= FIRST);
+        assert!(backoff.wait() <= FIRST);
     }
 }

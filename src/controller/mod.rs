@@ -21,7 +21,8 @@ use supervisor::Supervisor;
 use crate::error::Error;
 use crate::settings::Settings;
 
-pub use signals::Signals;
+pub use backoff::Backoff;
+pub use signals::{Signal, Signals};
 
 /// What a controller is to run.
 #[derive(Clone, Debug)]

@@ -21,15 +21,23 @@ impl Signal {
             Signal::Terminate => "SIGTERM",
         }
     }
+
+    /// The end of a command that would have gone on.
+    pub fn ended(self) -> Error {
+        Error::new(self.kind(), format!("ended by {}", self.name()))
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Signal::Interrupt => Kind::Interrupted,
+            Signal::Terminate => Kind::Terminated,
+        }
+    }
 }
 
 impl From<Signal> for Error {
     fn from(signal: Signal) -> Self {
-        let kind = match signal {
-            Signal::Interrupt => Kind::Interrupted,
-            Signal::Terminate => Kind::Terminated,
-        };
-        Error::new(kind, format!("ended by {} before all runners had ended", signal.name()))
+        Error::new(signal.kind(), format!("ended by {} before all runners had ended", signal.name()))
     }
 }
 

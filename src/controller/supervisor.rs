@@ -144,7 +144,7 @@ impl Supervisor {
             Report::Ended(end) => {
                 let worked = job.connection.take().is_some();
                 job.running = false;
-                job.not_before = Instant::now() + job.backoff.next();
+                job.not_before = Instant::now() + job.backoff.wait();
                 let said = match &end {
                     Ok(message) => message.clone(),
                     Err(error) => error.with_cause(),

@@ -50,7 +50,7 @@ pub async fn run(settings: Settings, conn: Conn, looks: mpsc::Sender<Vec<JobOver
                     tracing::warn!("lost the server, trying again until it is back: {}", error.with_cause());
                     lost = true;
                 }
-                sleep(backoff.next()).await;
+                sleep(backoff.wait()).await;
             }
         }
     }

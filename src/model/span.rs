@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
@@ -31,6 +32,11 @@ impl Span {
     /// Makes a span of so many microseconds.
     pub fn from_micros(micros: u64) -> Self {
         Span(micros)
+    }
+
+    /// The same for the clocks of this machine.
+    pub fn duration(self) -> Duration {
+        Duration::from_micros(self.0)
     }
 
     /// Reads decimal seconds, as the database writes them.

@@ -1,6 +1,7 @@
 //! The one room that prints: data to stdout, the rest to stderr.
 
 mod data;
+pub mod live;
 pub mod log;
 mod table;
 
@@ -17,12 +18,14 @@ pub struct Output {
     stdout: BufWriter<Stdout>,
     screen: Screen,
     format: Format,
+    /// Whether the reader of stdout went away.
+    closed: bool,
 }
 
 impl Output {
     /// Prints tables, until told otherwise.
     pub fn new(screen: Screen) -> Self {
-        Output { stdout: BufWriter::new(io::stdout()), screen, format: Format::default() }
+        Output { stdout: BufWriter::new(io::stdout()), screen, format: Format::default(), closed: false }
     }
 
     /// Takes over what the settings say.
@@ -45,6 +48,29 @@ impl Output {
         Ok(())
     }
 
+    /// Prints an answer that follows another: for people, after an empty line.
+    pub fn next_answer(&mut self, answer: &Answer) -> Result<(), Error> {
+        if self.format == Format::Table {
+            self.text("\n")?;
+        }
+        self.answer(answer)
+    }
+
+    /// Prints a note to stderr.
+    pub fn note(&mut self, note: &str) {
+        self.aside(&format!("{note}\n"));
+    }
+
+    /// What is printed on, if it may be drawn on: not where data for programs is asked for.
+    pub fn screen(&self) -> Option<Screen> {
+        (self.format == Format::Table).then_some(self.screen)
+    }
+
+    /// Whether the reader of stdout went away.
+    pub fn closed(&self) -> bool {
+        self.closed
+    }
+
     /// Prints to stderr; where even that fails there is nobody to tell.
     fn aside(&self, text: &str) {
         let text = if self.screen.error_terminal { printable(text) } else { text.to_owned() };
@@ -65,12 +91,23 @@ impl Output {
     }
 
     fn write(&mut self, text: &str) -> Result<(), Error> {
-        quiet_end(self.stdout.write_all(text.as_bytes()))
+        let written = self.stdout.write_all(text.as_bytes());
+        self.quiet_end(written)
+    }
+
+    /// A reader that went away (`jobctl list | head -1`) has what it wanted; any other failure to write is an error.
+    fn quiet_end(&mut self, written: io::Result<()>) -> Result<(), Error> {
+        match written {
+            Err(cause) if cause.kind() == ErrorKind::BrokenPipe => self.closed = true,
+            written => written.map_err(|cause| Error::new(Kind::Failed, "cannot write to stdout").because(cause))?,
+        }
+        Ok(())
     }
 
     /// Writes out what is still in the buffer.
     pub fn flush(&mut self) -> Result<(), Error> {
-        quiet_end(self.stdout.flush())
+        let written = self.stdout.flush();
+        self.quiet_end(written)
     }
 
     /// Prints an error and its hints to stderr, after what came before it.
@@ -103,16 +140,6 @@ pub fn ask_password() -> Result<String, Error> {
             .because(cause)
             .hint("set `MYSQL_PWD`, or attach it: `-pPASSWORD`")
     })
-}
-
-/// A reader that went away (`jobctl list | head -1`) has what it wanted; any other failure to write is an error.
-fn quiet_end(written: io::Result<()>) -> Result<(), Error> {
-    match written {
-        Err(cause) if cause.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::new(Kind::Failed, "cannot write to stdout").because(cause))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Wraps sentences at the blanks before the edge of a terminal; a script to be copied stays as it is.
@@ -163,7 +190,10 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_a_quiet_end_and_a_full_disk_is_not() {
-        assert!(quiet_end(Err(ErrorKind::BrokenPipe.into())).is_ok());
-        assert!(quiet_end(Err(ErrorKind::StorageFull.into())).is_err());
+        let mut output = Output::new(Screen::default());
+        assert!(output.quiet_end(Err(ErrorKind::StorageFull.into())).is_err());
+        assert!(!output.closed());
+        assert!(output.quiet_end(Err(ErrorKind::BrokenPipe.into())).is_ok());
+        assert!(output.closed());
     }
 }

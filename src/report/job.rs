@@ -20,16 +20,40 @@ pub fn job(rows: Vec<Record>, jobs: &[JobOverview], now: Timestamp, zone: &TimeZ
     Answer::new(rows, blocks)
 }
 
+/// Three lines more than a line of `jobctl status` has room for: what for, what happened last, what comes.
+pub fn details(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<String> {
+    let at = |instant: Timestamp| format!("{} ({})", time(instant, zone), distance(instant, now));
+    let every = job.job_schedule_interval.map(|every| format!(" every {every}")).unwrap_or_default();
+    let what_for = job.job_description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    let started = job.last_started_at.map(|started| format!(" at {}", at(started))).unwrap_or_default();
+    let error = error(job).map(|error| format!(": {error}")).unwrap_or_default();
+    let last = match &job.last_outcome {
+        Some(outcome) => format!("last run: {}{started}{error}", outcome.to_lowercase()),
+        None => "last run: none".into(),
+    };
+    let coming = match (next(job), &job.status_detail) {
+        (Some(next), None) => format!("next run: {}", at(next)),
+        (Some(next), Some(detail)) => format!("next run: {}; {detail}", at(next)),
+        (None, detail) => format!("next run: none while {}", detail.as_ref().unwrap_or(&job.status)),
+    };
+    vec![format!("{} calls {}{every}{what_for}", job.job_name, procedure(job)), last, coming]
+}
+
+/// What went wrong in the last run.
+fn error(job: &JobOverview) -> Option<String> {
+    let message = job.last_error_message.as_ref()?;
+    Some(match job.last_error_code {
+        Some(code) => format!("{message} ({code})"),
+        None => message.clone(),
+    })
+}
+
 fn lines(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<Vec<Cell>> {
     let at = |instant: Timestamp| Cell::text(format!("{}, {}", time(instant, zone), distance(instant, now)));
     let text = |text: &Option<String>| text.as_ref().map(Cell::text);
     let runner = job.job_runner_connection_id.map(|id| {
         let host = job.job_runner_host.as_ref().map(|host| format!(" from {host}")).unwrap_or_default();
         Cell::text(format!("connection {id}{host}"))
-    });
-    let error = job.last_error_message.as_ref().map(|message| match job.last_error_code {
-        Some(code) => Cell::text(format!("{message} ({code})")),
-        None => Cell::text(message),
     });
     let lines = [
         ("name", Some(Cell::text(&job.job_name))),
@@ -52,7 +76,7 @@ fn lines(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<Vec<Cell>> {
         ("last run", job.last_outcome.as_ref().map(|outcome| Cell::text(outcome.to_lowercase()).tone(outcome_tone(outcome)))),
         ("started", job.last_started_at.map(at)),
         ("took", job.last_duration.map(|took| Cell::text(took.brief()))),
-        ("error", error),
+        ("error", error(job).map(Cell::text)),
         ("next", next(job).map(at)),
     ];
     lines.into_iter().filter_map(|(label, cell)| Some(vec![Cell::text(label), cell?])).collect()

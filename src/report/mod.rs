@@ -10,10 +10,10 @@ mod words;
 
 pub use defined::{altered, defined, dropped};
 pub use installed::{installed, uninstalled};
-pub use job::job;
+pub use job::{details, job};
 pub use list::list;
 pub use requested::{requested, switched};
-pub use status::status;
+pub use status::{status, status_table};
 
 use crate::db::Record;
 

@@ -9,8 +9,7 @@ use crate::model::JobOverview;
 
 /// Shows how jobs are.
 pub fn status(rows: Vec<Record>, jobs: &[JobOverview], now: Timestamp) -> Answer {
-    let header = ["name", "owner", "status", "runner", "last run", "ago", "next in", "cycles", "failed"];
-    let table = Table { header: header.map(String::from).to_vec(), rows: jobs.iter().map(|job| line(job, now)).collect() };
+    let table = status_table(jobs, now);
     let details = jobs.iter().filter_map(|job| Some(format!("{}: {}", job.job_name, job.status_detail.as_ref()?)));
     let details: Vec<_> = details.collect();
     let mut answer = Answer::table(rows, table);
@@ -18,6 +17,12 @@ pub fn status(rows: Vec<Record>, jobs: &[JobOverview], now: Timestamp) -> Answer
         answer.blocks.push(Block::Text(details.join("\n")));
     }
     answer
+}
+
+/// A job a row.
+pub fn status_table(jobs: &[JobOverview], now: Timestamp) -> Table {
+    let header = ["name", "owner", "status", "runner", "last run", "ago", "next in", "cycles", "failed"];
+    Table { header: header.map(String::from).to_vec(), rows: jobs.iter().map(|job| line(job, now)).collect() }
 }
 
 fn line(job: &JobOverview, now: Timestamp) -> Vec<Cell> {
@@ -35,12 +40,15 @@ fn line(job: &JobOverview, now: Timestamp) -> Vec<Cell> {
     ]
 }
 
-/// `142 app1`: the runner's connection and the host it came from.
+/// Hosts that are the server's own.
+const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// `142 app1`: the runner's connection and the host it came from, if that is not the server's own.
 fn runner(job: &JobOverview) -> String {
     match (job.job_runner_connection_id, &job.job_runner_host) {
         (None, _) => "-".into(),
-        (Some(id), None) => id.to_string(),
-        (Some(id), Some(host)) => format!("{id} {host}"),
+        (Some(id), Some(host)) if !LOCAL.contains(&host.as_str()) => format!("{id} {host}"),
+        (Some(id), _) => id.to_string(),
     }
 }
 

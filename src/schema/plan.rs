@@ -6,8 +6,9 @@ use super::capabilities::Capabilities;
 use super::objects::{Kind, OBJECTS, Object};
 use super::present::Present;
 use super::{digest, grants, migrate};
+use crate::chance;
 use crate::db::{self, quote};
-use crate::error::{self, Error};
+use crate::error::Error;
 use crate::model::Account;
 
 /// One step of an installation.
@@ -73,7 +74,10 @@ impl Plan {
             plan.statements.push(Statement { sql, role: Role::Table });
             plan.step(migrate::note(&migration));
         }
-        plan.step(format!("INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('secret', '{}')", secret()?));
+        plan.step(format!(
+            "INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('secret', '{}')",
+            chance::hex(32)?
+        ));
         plan.step("INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('job_counter', '0')");
         // Whatever else is there was committed by somebody who should not have.
         plan.step("DELETE FROM job_ticket WHERE ticket_token <> ''");
@@ -129,13 +133,4 @@ fn create(object: &Object, definer: &Account, capabilities: &Capabilities) -> St
     let (comment, statement) = sql.split_at(at);
     let statement = statement.replacen("CREATE ", &format!("CREATE DEFINER = {definer} "), 1);
     capabilities.fill(&format!("{comment}{statement}"))
-}
-
-/// 256 random bits as hexadecimal digits.
-fn secret() -> Result<String, Error> {
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(|cause| {
-        Error::new(error::Kind::Failed, "the operating system gives no random numbers").because(cause.to_string())
-    })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

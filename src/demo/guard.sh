@@ -1,0 +1,27 @@
+# Runs a throw-away server for as long as somebody holds the other end of our standard input; then nothing of it is left, however
+# that somebody ended. A shell of its own, because a process that was killed cannot tidy up after itself.
+#
+#   sh -c THIS guard FOLDER INITIALISE SERVER...
+#
+# FOLDER is removed at the end. A first line tells that initialise.sql and start.sql are in it; then SERVER is run twice: with the
+# option INITIALISE, reading initialise.sql, and for good. FOLDER/ended appears when it ends by itself.
+folder=$1 initialise=$2
+shift 2
+# Ctrl-C is for whoever holds us, and the end of our input tells us enough.
+trap '' HUP INT TERM
+exec 3<&0 </dev/null
+read -r _ <&3 || { rm -rf "$folder"; exit; }
+
+# In a session of its own, so that all that it starts can be ended by one kill.
+setsid sh -c '
+  folder=$1 initialise=$2
+  shift 2
+  cd "$folder" || exit
+  "$@" "$initialise" <initialise.sql >initialise.log 2>&1 && "$@" --init-file="$folder/start.sql" >server.log 2>&1
+  echo "$?" >ended
+' guard "$folder" "$initialise" "$@" 3<&- &
+
+cat <&3 >/dev/null
+kill -KILL -"$!" 2>/dev/null
+wait "$!" 2>/dev/null
+rm -rf "$folder"
