@@ -3,16 +3,16 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abort, alter, define, demo, disable, drop, enable, install, list, pause, resume, show, start, status, uninstall,
+    abort, alter, define, demo, disable, drop, enable, help, install, list, pause, resume, show, start, status, uninstall,
 };
 use crate::error::Error;
 
 /// Run jobs inside MySQL or MariaDB, and see what happened.
 #[derive(Debug, Parser)]
-#[command(name = "jobctl", version, disable_help_flag = true, max_term_width = 100)]
+#[command(name = "jobctl", version, disable_help_flag = true, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Cli {
     /// Options that every verb takes.
     #[command(flatten)]
@@ -41,11 +41,15 @@ pub enum Verb {
     Disable(disable::DisableArgs),
     Status(status::StatusArgs),
     Demo(demo::DemoArgs),
+    Help(help::HelpArgs),
 }
+
+/// Heads the options that all verbs take.
+const GLOBAL: &str = "Connection and output";
 
 /// Options before or after the verb; the short ones mean what they mean to `mysql`.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Connection and output")]
+#[command(next_help_heading = GLOBAL)]
 pub struct GlobalArgs {
     /// Server and account, as mysql://USER:PASSWORD@HOST:PORT/SCHEMA [env: JOBCTL_URL]
     #[arg(long, global = true, value_name = "URL", hide_default_value = true)]
@@ -141,29 +145,56 @@ pub enum Parsed {
 
 /// Parses a command line.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> {
-    let error = match Cli::try_parse_from(attach_passwords(arguments)) {
+    let arguments = attach_passwords(arguments);
+    let verb = verb(&arguments);
+    let error = match Cli::try_parse_from(arguments) {
+        Ok(Cli { verb: Verb::Help(args), .. }) => return help::text(&args).map(Parsed::Text),
         Ok(cli) => return Ok(Parsed::Command(Box::new(cli))),
         Err(error) => error,
     };
     let text = error.render().to_string();
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Parsed::Text(text)),
+        ErrorKind::DisplayHelp => Ok(Parsed::Text(brief(&text))),
+        ErrorKind::DisplayVersion => Ok(Parsed::Text(text)),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(Error::usage("say what to do").hint("`jobctl --help` lists the verbs"))
+            Err(Error::usage("say what to do").hint("`jobctl --help` lists the commands"))
         }
-        _ => Err(usage(&text)),
+        _ => Err(usage(&text, verb)),
     }
 }
 
+/// The help of one command without the options that all have.
+pub fn brief(text: &str) -> String {
+    let Some((before, section)) =
+        text.split_once(&format!("{GLOBAL}:\n")).filter(|(before, _)| !before.contains("\nCommands:"))
+    else {
+        return text.to_owned();
+    };
+    let behind = section.split_inclusive('\n').skip_while(|line| line.starts_with(' ') || line.trim().is_empty());
+    let behind: String = behind.collect();
+    let gap = if behind.is_empty() { "" } else { "\n" };
+    format!("{before}{GLOBAL}: see `jobctl --help`\n{gap}{behind}")
+}
+
 /// Makes an error of ours from clap's text: its first paragraph is the sentence, the rest are hints.
-fn usage(text: &str) -> Error {
+fn usage(text: &str, verb: Option<String>) -> Error {
     let text = text.trim_start_matches("error: ").trim();
     let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
     let hints = rest.lines().map(str::trim).filter(|line| line.starts_with("tip: "));
     let hints = hints.map(|line| line.trim_start_matches("tip: ").replace('\'', "`"));
     let mut error = Error::usage(message.split_whitespace().collect::<Vec<_>>().join(" ").replace('\'', "`"));
     error.hints.extend(hints);
-    error.hint("`jobctl --help`, `jobctl VERB --help`")
+    error.hint(match verb {
+        Some(verb) => format!("`jobctl {verb} --help`"),
+        None => "`jobctl --help` lists the commands".to_owned(),
+    })
+}
+
+/// The verb of a command line, as far as there is one.
+fn verb(arguments: &[OsString]) -> Option<String> {
+    let command = Cli::command();
+    let words = arguments.iter().skip(1).take_while(|word| *word != "--").filter_map(|word| word.to_str());
+    words.into_iter().find(|word| command.find_subcommand(word).is_some()).map(str::to_owned)
 }
 
 /// Writes `-pPW` as `--password=PW`, since to `mysql` a password is always attached: a bare `-p` never eats the next word.
@@ -181,8 +212,6 @@ fn attach_passwords(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStri
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn global(line: &str) -> GlobalArgs {

@@ -27,6 +27,18 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 8] = [
+        Kind::Failed,
+        Kind::Usage,
+        Kind::NotFound,
+        Kind::Refused,
+        Kind::Unreachable,
+        Kind::Busy,
+        Kind::Interrupted,
+        Kind::Terminated,
+    ];
+
     /// The exit code of the process.
     pub fn exit_code(self) -> u8 {
         match self {

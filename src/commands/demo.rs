@@ -21,7 +21,7 @@ use crate::settings::Settings;
 const COUNTS: &str = "SELECT CAST(COALESCE(SUM(outcome IN ('OK', 'ERROR')), 0) AS UNSIGNED) AS runs, \
      CAST(COALESCE(SUM(outcome = 'ERROR'), 0) AS UNSIGNED) AS failed FROM jobctl.job_run";
 
-/// Watch jobs run inside a throw-away server of your own, with a small shop in it
+/// Watch jobs run in a throw-away server with a small shop in it
 ///
 /// Starts a private server in a temporary folder, installs jobctl, defines five jobs, runs them and shows how they are. When you
 /// press `q` or Ctrl-C, all of it is gone again: no process, no file, no socket is left. Nothing needs root.

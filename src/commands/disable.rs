@@ -8,7 +8,7 @@ use crate::model::JobName;
 use crate::report::Answer;
 use crate::settings::Settings;
 
-/// Disable jobs: their runners end as after `jobctl abort`
+/// Disable jobs: their runners end, and none may start
 ///
 /// `jobctl enable` is the way back.
 #[derive(Args, Debug)]

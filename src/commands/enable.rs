@@ -8,9 +8,9 @@ use crate::model::JobName;
 use crate::report::Answer;
 use crate::settings::Settings;
 
-/// Enable jobs that are ABORTED, DISABLED, FINISHED or ERROR, so that runners may start
+/// Enable jobs that are ABORTED, DISABLED, FINISHED or ERROR
 ///
-/// What fell into the time before is skipped. Failures in a row are counted anew.
+/// Runners may start again. What fell into the time before is skipped. Failures in a row are counted anew.
 #[derive(Args, Debug)]
 pub struct EnableArgs {
     /// Names of the jobs

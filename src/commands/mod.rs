@@ -7,6 +7,7 @@ pub mod demo;
 pub mod disable;
 pub mod drop;
 pub mod enable;
+pub mod help;
 pub mod install;
 pub mod list;
 pub mod pause;
@@ -22,7 +23,7 @@ mod watch;
 use crate::cli::Verb;
 use crate::error::Error;
 use crate::output::Output;
-use crate::report::Answer;
+use crate::report::{Answer, Block};
 use crate::settings::Settings;
 
 /// Carries out a verb.
@@ -30,6 +31,8 @@ pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result
     match verb {
         Verb::Install(args) => install::run(settings, args).await,
         Verb::Uninstall(args) => uninstall::run(settings, args, output).await,
+        // Answered before anything else is looked at.
+        Verb::Help(args) => Ok(Answer::new(Vec::new(), vec![Block::Text(help::text(&args)?)])),
         Verb::Demo(args) => demo::run(settings, args, output).await,
         Verb::Define(args) => define::run(settings, args).await,
         Verb::Alter(args) => alter::run(settings, args).await,

@@ -8,7 +8,7 @@ use crate::model::JobName;
 use crate::report::Answer;
 use crate::settings::Settings;
 
-/// Pause jobs: what falls into the pause is skipped, and never caught up
+/// Pause jobs: what comes due meanwhile is skipped for good
 ///
 /// The runner stays and holds the lock; a run in progress is finished. `jobctl resume` ends the pause.
 #[derive(Args, Debug)]

@@ -8,7 +8,7 @@ use crate::model::JobName;
 use crate::report::Answer;
 use crate::settings::Settings;
 
-/// Resume paused jobs, at their next occurrences
+/// Resume paused jobs at their next occurrences
 ///
 /// What fell into the pause stays skipped.
 #[derive(Args, Debug)]

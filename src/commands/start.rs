@@ -8,12 +8,28 @@ use crate::model::JobName;
 use crate::report::Answer;
 use crate::settings::{self, Settings};
 
-/// Start runners and stay, blocking, until their schedules end or SIGINT or SIGTERM comes
+/// How it becomes a service.
+const SYSTEMD: &str = "\
+Under systemd, which starts it at boot and again if it fails:
+  [Unit]
+  After=network-online.target
+  [Service]
+  Environment=JOBCTL_URL=mysql://shop@db:3306/jobctl
+  # holds MYSQL_PWD=..., readable by root alone
+  EnvironmentFile=/etc/jobctl.password
+  ExecStart=/usr/local/bin/jobctl start --all
+  Restart=always
+  DynamicUser=yes
+  [Install]
+  WantedBy=multi-user.target";
+
+/// Run jobs: blocks until their schedules end, or a signal comes
 ///
 /// Each job gets a connection of its own. One line on stderr tells each thing that happens. Ends with 0 when all the named
 /// jobs are FINISHED, with 1 when one ended otherwise; with --all it never ends by itself. After a signal the present runs
 /// are finished first; after a second one they are left to the server.
 #[derive(Args, Debug)]
+#[command(after_long_help = SYSTEMD)]
 pub struct StartArgs {
     /// Names of the jobs to start
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]

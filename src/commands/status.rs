@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::report::{self, Answer};
 use crate::settings::Settings;
 
-/// Show how the jobs are: what they do now, how they ended last, when they are due
+/// Show how the jobs are: what they do, how they ended, when due
 #[derive(Args, Debug)]
 pub struct StatusArgs {
     /// Names of the jobs to show [default: all]

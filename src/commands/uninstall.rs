@@ -9,7 +9,7 @@ use crate::report::{self, Answer};
 use crate::schema::uninstall;
 use crate::settings::Settings;
 
-/// Drop everything that jobctl has in the schema, with all jobs and their history
+/// Drop all that jobctl has in the schema, jobs and history too
 ///
 /// Asks first. Refuses while runners live. The schema itself goes only if nothing else is in it.
 #[derive(Args, Debug)]

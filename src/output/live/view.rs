@@ -211,7 +211,7 @@ mod tests {
         place.go(isize::MAX, 100);
         assert_eq!(drawn(30, 12, &view(&table, &[], None), &mut place)[10], "job 100     100");
         place.go(isize::MIN, 100);
-        assert_eq!(drawn(30, 12, &view(&table, &[], None), &mut place)[3], "job 1          1");
+        assert_eq!(drawn(30, 12, &view(&table, &[], None), &mut place)[3], "job 1         1");
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn a_schema_that_is_not_installed_is_told_by_every_verb() {
 }
 
 /// Drops all routines and the view, as where only the tables of a dump are restored.
-async fn without_routines(db: &Db, admin: &mut Session) {
+pub(super) async fn without_routines(db: &Db, admin: &mut Session) {
     let sql = format!("SELECT routine_name FROM information_schema.routines WHERE routine_schema = {}", literal(db.schema()));
     for row in admin.rows(&sql).await {
         admin.run(&format!("DROP PROCEDURE {}", name(&row[0]))).await;
