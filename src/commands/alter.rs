@@ -88,6 +88,6 @@ pub async fn run(settings: &Settings, args: AlterArgs) -> Result<Answer, Error> 
         _ => about(error, &args.name),
     })?;
     conn.disconnect().await?;
-    let row = rows.into_iter().next().ok_or_else(|| Error::new(Kind::Failed, "`job$alter` gave no answer"))?;
+    let row = rows.into_first().ok_or_else(|| Error::new(Kind::Failed, "`job$alter` gave no answer"))?;
     Ok(report::altered(row, args.rename.as_ref().unwrap_or(&args.name), &zone))
 }

@@ -73,6 +73,6 @@ pub async fn run(settings: &Settings, args: DefineArgs) -> Result<Answer, Error>
         _ => error,
     })?;
     conn.disconnect().await?;
-    let row = rows.into_iter().next().ok_or_else(|| Error::new(Kind::Failed, "`job$define` gave no answer"))?;
+    let row = rows.into_first().ok_or_else(|| Error::new(Kind::Failed, "`job$define` gave no answer"))?;
     Ok(report::defined(row, &args.name, &args.call, args.every, &zone))
 }

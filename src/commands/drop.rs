@@ -35,5 +35,5 @@ pub async fn run(settings: &Settings, args: DropArgs) -> Result<Answer, Error> {
         _ => about(error, &args.name),
     })?;
     conn.disconnect().await?;
-    Ok(report::dropped(rows.into_iter().next().unwrap_or_default(), &args.name, args.purge_history))
+    Ok(report::dropped(rows.into_first().unwrap_or_default(), &args.name, args.purge_history))
 }

@@ -36,7 +36,7 @@ pub async fn run(settings: &Settings, args: InstallArgs) -> Result<Answer, Error
     if args.dry_run {
         let script = install::dry_run(&mut conn, &settings.schema, options).await?;
         let row = Record::from_iter([("script".to_owned(), script.clone().into())]);
-        return Ok(Answer::new(vec![row], vec![Block::Text(script)]));
+        return Ok(Answer::new(row.into(), vec![Block::Text(script)]));
     }
     let done = install::install(&mut conn, &settings.schema, options).await?;
     conn.disconnect().await?;

@@ -21,6 +21,7 @@ pub mod uninstall;
 mod watch;
 
 use crate::cli::Verb;
+use crate::db::Rows;
 use crate::error::Error;
 use crate::output::Output;
 use crate::report::{Answer, Block};
@@ -32,7 +33,7 @@ pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result
         Verb::Install(args) => install::run(settings, args).await,
         Verb::Uninstall(args) => uninstall::run(settings, args, output).await,
         // Answered before anything else is looked at.
-        Verb::Help(args) => Ok(Answer::new(Vec::new(), vec![Block::Text(help::text(&args)?)])),
+        Verb::Help(args) => Ok(Answer::new(Rows::default(), vec![Block::Text(help::text(&args)?)])),
         Verb::Demo(args) => demo::run(settings, args, output).await,
         Verb::Define(args) => define::run(settings, args).await,
         Verb::Alter(args) => alter::run(settings, args).await,

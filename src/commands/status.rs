@@ -6,7 +6,7 @@ use mysql_async::Conn;
 
 use super::watch::{End, Watch};
 use crate::controller::Signals;
-use crate::db::{self, Record, Session};
+use crate::db::{self, Rows, Session};
 use crate::error::Error;
 use crate::model::{JobName, JobOverview};
 use crate::output::Output;
@@ -51,10 +51,10 @@ pub async fn read(
     conn: &mut Conn,
     settings: &Settings,
     names: &[JobName],
-) -> Result<(Vec<Record>, Vec<JobOverview>, Timestamp), Error> {
-    let mut rows = Vec::new();
+) -> Result<(Rows, Vec<JobOverview>, Timestamp), Error> {
+    let mut rows = Rows::default();
     for name in names {
-        rows.extend(db::jobs(conn, &settings.schema, Some(name.as_str())).await?);
+        rows.append(db::jobs(conn, &settings.schema, Some(name.as_str())).await?);
     }
     if names.is_empty() {
         rows = db::jobs(conn, &settings.schema, None).await?;

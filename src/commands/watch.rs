@@ -10,7 +10,7 @@ use tokio::time::{Instant, interval, sleep, sleep_until};
 use super::request;
 use super::status::read;
 use crate::controller::{Backoff, Signal, Signals};
-use crate::db::Record;
+use crate::db::{Record, Rows};
 use crate::error::{Error, Kind};
 use crate::model::{JobName, JobOverview};
 use crate::output::live::{Input, Live, Place, View};
@@ -57,7 +57,7 @@ pub enum End {
 
 /// The jobs as they were at an instant.
 struct Look {
-    rows: Vec<Record>,
+    rows: Rows,
     jobs: Vec<JobOverview>,
     /// The server's clock.
     now: Timestamp,
@@ -73,7 +73,7 @@ impl Look {
 
     /// What is worth telling, without clocks.
     fn essence(&self) -> Vec<Record> {
-        let mut rows = self.rows.clone();
+        let mut rows = self.rows.records.clone();
         rows.iter_mut().for_each(|row| drop(row.remove(VOLATILE)));
         rows
     }

@@ -23,7 +23,7 @@ pub async fn open(settings: &Settings) -> Result<Conn, Error> {
 /// Looks once.
 pub async fn look(conn: &mut Conn, settings: &Settings) -> Result<Vec<JobOverview>, Error> {
     let rows = db::call(conn, &settings.schema, "job$overview", vec![mysql_async::Value::NULL]).await?;
-    rows.into_iter().map(JobOverview::read).collect()
+    JobOverview::read_all(&rows)
 }
 
 /// Looks for ever, over outages of any length: says once that the server is lost, and once that it is back.

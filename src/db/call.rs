@@ -2,15 +2,18 @@
 
 use jiff::Timestamp;
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Params, Row};
+use mysql_async::{Column, Conn, Params, Row};
 
-use super::{Record, quote, record};
+use super::{Rows, quote, record};
 use crate::error::{Error, Kind};
 
 /// Runs a statement and gives its rows.
-pub async fn rows(conn: &mut Conn, sql: &str, params: impl Into<Params> + Send) -> Result<Vec<Record>, Error> {
-    let rows: Vec<Row> = conn.exec(sql, params.into()).await?;
-    Ok(rows.into_iter().map(record).collect())
+pub async fn rows(conn: &mut Conn, sql: &str, params: impl Into<Params> + Send) -> Result<Rows, Error> {
+    let mut result = conn.exec_iter(sql, params.into()).await?;
+    let columns = names(result.columns_ref());
+    let rows: Vec<Row> = result.collect().await?;
+    drop(result);
+    Ok(Rows { columns, records: rows.into_iter().map(record).collect() })
 }
 
 /// Runs a statement and gives the first value of its first row.
@@ -28,26 +31,25 @@ where
 }
 
 /// Calls a routine of the schema, reads all its result sets to the end, and gives the rows of the last one.
-pub async fn call(
-    conn: &mut Conn,
-    schema: &str,
-    routine: &str,
-    arguments: Vec<mysql_async::Value>,
-) -> Result<Vec<Record>, Error> {
+pub async fn call(conn: &mut Conn, schema: &str, routine: &str, arguments: Vec<mysql_async::Value>) -> Result<Rows, Error> {
     let places = vec!["?"; arguments.len()].join(", ");
     let sql = format!("CALL {}.{}({places})", quote::identifier(schema), quote::identifier(routine));
     let arguments = if arguments.is_empty() { Params::Empty } else { Params::Positional(arguments) };
     let mut result = conn.exec_iter(sql, arguments).await?;
-    let mut last = Vec::new();
+    let mut last = Rows::default();
     while !result.is_empty() {
         // The end of a call is a result without columns.
-        let data = !result.columns_ref().is_empty();
+        let columns = names(result.columns_ref());
         let rows: Vec<Row> = result.collect().await?;
-        if data {
-            last = rows;
+        if !columns.is_empty() {
+            last = Rows { columns, records: rows.into_iter().map(record).collect() };
         }
     }
-    Ok(last.into_iter().map(record).collect())
+    Ok(last)
+}
+
+fn names(columns: &[Column]) -> Vec<String> {
+    columns.iter().map(|column| column.name_str().into_owned()).collect()
 }
 
 /// The server's clock, by which everything is planned.

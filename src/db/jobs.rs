@@ -3,12 +3,12 @@
 use mysql_async::Conn;
 use serde_json::Value;
 
-use super::{Record, call, quote, rows};
+use super::{Record, Rows, call, quote, rows};
 use crate::error::{Error, Kind};
 use crate::model::JobOverview;
 
 /// Reads the jobs that the account may see, or the ones of that name: all through the view, else its own through a routine.
-pub async fn jobs(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<Vec<Record>, Error> {
+pub async fn jobs(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<Rows, Error> {
     let sql = format!(
         "SELECT * FROM {}.job_overview WHERE ? IS NULL OR job_name = ? ORDER BY job_name, job_owner",
         quote::identifier(schema)
@@ -26,7 +26,7 @@ pub async fn jobs(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<V
 }
 
 /// Reads the account's own jobs, or the one of that name.
-async fn own(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<Vec<Record>, Error> {
+async fn own(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<Rows, Error> {
     let found = call(conn, schema, "job$overview", vec![name.into()]).await;
     found.map_err(|error| match error.is_server(&[1290]) {
         // Who calls is proved by a write that is rolled back.

@@ -4,11 +4,13 @@
 #   sh -c THIS guard FOLDER INITIALISE SERVER...
 #
 # FOLDER is removed at the end. A first line tells that initialise.sql and start.sql are in it; then SERVER is run twice: with the
-# option INITIALISE, reading initialise.sql, and for good. FOLDER/ended appears when it ends by itself.
+# option INITIALISE, reading initialise.sql, and for good. FOLDER/ended appears when it ends by itself. A second line says goodbye:
+# without it, somebody was killed, and the terminal may be as no shell wants it.
 folder=$1 initialise=$2
 shift 2
 # Ctrl-C is for whoever holds us, and the end of our input tells us enough.
-trap '' HUP INT TERM
+trap '' HUP INT TERM TTOU
+terminal=$({ stty -g </dev/tty; } 2>/dev/null)
 exec 3<&0 </dev/null
 read -r _ <&3 || { rm -rf "$folder"; exit; }
 
@@ -21,7 +23,12 @@ setsid sh -c '
   echo "$?" >ended
 ' guard "$folder" "$initialise" "$@" 3<&- &
 
-cat <&3 >/dev/null
+read -r _ <&3 || killed=yes
 kill -KILL -"$!" 2>/dev/null
 wait "$!" 2>/dev/null
 rm -rf "$folder"
+if [ -n "${killed-}" ] && [ -n "$terminal" ] && [ "$(stty -g </dev/tty)" != "$terminal" ]; then
+  stty "$terminal" </dev/tty
+  # The usual screen, and a cursor.
+  printf '\033[?2026l\033[?1049l\033[?25h' >/dev/tty
+fi

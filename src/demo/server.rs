@@ -172,7 +172,10 @@ impl Server {
     ///
     /// [`Kind::Failed`] when something is left after 15 seconds; it names what.
     pub async fn stop(mut self) -> Result<(), Error> {
-        drop(self.guard.stdin.take());
+        if let Some(mut stdin) = self.guard.stdin.take() {
+            // Where the guard is gone already there is nobody to say goodbye to.
+            let _ = stdin.write_all(b"goodbye\n").await;
+        }
         let ended = timeout(GONE, self.guard.wait()).await;
         if ended.is_ok_and(|ended| ended.is_ok()) && !self.folder.exists() {
             return Ok(());
@@ -185,8 +188,10 @@ impl Server {
 /// Starts the guard; it waits for a line before it begins.
 fn guard(program: &Program, folder: &Path, port: u16) -> io::Result<Child> {
     let initialise = if program.mariadb { "--bootstrap" } else { "--initialize-insecure" };
+    // The process list need not show the comments.
+    let script: String = GUARD.split_inclusive('\n').filter(|line| !line.trim_start().starts_with('#')).collect();
     let mut command = Command::new("sh");
-    command.args(["-c", GUARD, "guard"]).arg(folder).arg(initialise);
+    command.args(["-c", &script, "guard"]).arg(folder).arg(initialise);
     command.args(&program.command).arg("--no-defaults").args(&program.options).args(options(folder, port));
     // Not in our group: Ctrl-C is for us.
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn()

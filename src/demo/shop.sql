@@ -14,7 +14,7 @@ CREATE TABLE shop.stock (item INT UNSIGNED PRIMARY KEY, pieces INT NOT NULL)
 
 CREATE TABLE shop.sales (day DATETIME PRIMARY KEY, carts INT NOT NULL, amount DECIMAL(12,2))
 
-INSERT INTO shop.stock VALUES (1, 40), (2, 40), (3, 40), (4, 40), (5, 40)
+INSERT INTO shop.stock VALUES (1, 40), (2, 47), (3, 54), (4, 61), (5, 68)
 
 CREATE PROCEDURE shop.visit()
 COMMENT 'A customer puts something into a cart: what the rest of the shop lives from.'

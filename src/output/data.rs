@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::db::Record;
+use crate::db::{Record, Rows};
 
 /// Writes rows as an array of objects, one a line.
 pub fn json(rows: &[Record]) -> String {
@@ -11,11 +11,11 @@ pub fn json(rows: &[Record]) -> String {
 }
 
 /// Writes rows as RFC 4180 has it: a header line, then a line per row; NULL is an empty field.
-pub fn csv(rows: &[Record]) -> String {
+pub fn csv(rows: &Rows) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = rows.first().map(|row| row.keys().cloned().collect::<Vec<_>>());
+    let header = rows.first().map_or(rows.columns.clone(), |row| row.keys().cloned().collect());
     let lines = rows.iter().map(|row| row.values().map(field).collect());
-    for line in header.into_iter().chain(lines) {
+    for line in std::iter::once(header).filter(|header| !header.is_empty()).chain(lines) {
         // Writing to memory cannot fail, and every row has the columns of the first.
         let _ = writer.write_record(line);
     }
@@ -50,7 +50,14 @@ mod tests {
 
     #[test]
     fn csv_quotes_what_needs_it() {
-        let text = csv(&[row(json!({ "name": "a \"b\", c", "count": 2, "none": null }))]);
+        let text = csv(&row(json!({ "name": "a \"b\", c", "count": 2, "none": null })).into());
         assert_eq!(text, "name,count,none\n\"a \"\"b\"\", c\",2,\n");
+    }
+
+    #[test]
+    fn csv_has_its_header_also_without_rows() {
+        let none = Rows { columns: vec!["name".into(), "count".into()], records: Vec::new() };
+        assert_eq!(csv(&none), "name,count\n");
+        assert_eq!(csv(&Rows::default()), "");
     }
 }

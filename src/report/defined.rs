@@ -19,14 +19,14 @@ pub fn defined(row: Record, name: &JobName, procedure: &ProcedureName, every: Sp
         _ => format!("defined job `{name}` (id {id}): calls {procedure} every {every}"),
     };
     let schedule = schedule(&row, zone, "first occurrences");
-    Answer::new(vec![row], vec![Block::Text(sentence), schedule])
+    Answer::new(row.into(), vec![Block::Text(sentence), schedule])
 }
 
 /// Says that a job was changed, with its next occurrences, and what it needs before they come.
 pub fn altered(row: Record, name: &JobName, zone: &TimeZone) -> Answer {
     let status = row.get("job_status").and_then(Value::as_str).unwrap_or_default().to_owned();
     let blocks = vec![Block::Text(format!("changed job `{name}`")), schedule(&row, zone, "next occurrences")];
-    let answer = Answer::new(vec![row], blocks);
+    let answer = Answer::new(row.into(), blocks);
     match status.as_str() {
         "ENABLED" | "RESUMED" => answer,
         "PAUSED" => answer.note(format!("hint: it is PAUSED: `jobctl resume {}`", name.word())),
@@ -63,5 +63,5 @@ pub fn dropped(row: Record, name: &JobName, purged: bool) -> Answer {
     } else {
         format!("dropped job `{name}`; its history stays")
     };
-    Answer::new(vec![row], vec![Block::Text(sentence)])
+    Answer::new(row.into(), vec![Block::Text(sentence)])
 }

@@ -32,7 +32,7 @@ pub fn installed(done: &Installed, schema: &str, owner: Option<String>) -> Answe
         "owner_grants": owner_grants,
         "warnings": done.warnings,
     });
-    let mut answer = Answer::new(vec![row.as_object().cloned().unwrap_or_default()], vec![Block::Text(text)]);
+    let mut answer = Answer::new(row.as_object().cloned().unwrap_or_default().into(), vec![Block::Text(text)]);
     answer.notes.extend(done.warnings.iter().map(|warning| format!("warning: {warning}")));
     if done.own {
         answer
@@ -51,5 +51,5 @@ pub fn uninstalled(done: &Uninstalled, schema: &str) -> Answer {
     let text = format!("dropped {} objects of jobctl {what}", done.objects);
     let row = json!({ "schema": schema, "objects": done.objects, "schema_dropped": done.schema });
     let row = if let Value::Object(row) = row { row } else { Default::default() };
-    Answer::new(vec![row], vec![Block::Text(text)])
+    Answer::new(row.into(), vec![Block::Text(text)])
 }

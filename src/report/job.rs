@@ -5,11 +5,11 @@ use jiff::tz::TimeZone;
 
 use super::words::{distance, next, or_dash, outcome_tone, procedure, status, time};
 use super::{Answer, Block, Cell, Table};
-use crate::db::Record;
+use crate::db::Rows;
 use crate::model::JobOverview;
 
 /// Shows jobs, one after the other.
-pub fn job(rows: Vec<Record>, jobs: &[JobOverview], now: Timestamp, zone: &TimeZone) -> Answer {
+pub fn job(rows: Rows, jobs: &[JobOverview], now: Timestamp, zone: &TimeZone) -> Answer {
     let mut blocks = Vec::new();
     for job in jobs {
         if !blocks.is_empty() {

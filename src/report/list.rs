@@ -4,11 +4,11 @@ use jiff::tz::TimeZone;
 
 use super::words::{or_dash, procedure, status, time};
 use super::{Answer, Cell, Table};
-use crate::db::Record;
+use crate::db::Rows;
 use crate::model::JobOverview;
 
 /// Shows what is defined; a window only where a job has one.
-pub fn list(rows: Vec<Record>, jobs: &[JobOverview], zone: &TimeZone) -> Answer {
+pub fn list(rows: Rows, jobs: &[JobOverview], zone: &TimeZone) -> Answer {
     let mut header = vec!["name", "owner", "procedure", "every", "status"];
     let windows = jobs.iter().any(|job| job.job_schedule_start.is_some() || job.job_schedule_finish.is_some());
     if windows {

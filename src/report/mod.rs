@@ -15,13 +15,13 @@ pub use list::list;
 pub use requested::{requested, switched};
 pub use status::{status, status_table};
 
-use crate::db::Record;
+use crate::db::Rows;
 
 /// What a command found out: rows for programs, blocks for people, notes for people beside either.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// For `--output json` and `csv`.
-    pub rows: Vec<Record>,
+    pub rows: Rows,
     /// For `--output table`.
     pub blocks: Vec<Block>,
     /// For stderr, a line each.
@@ -30,19 +30,19 @@ pub struct Answer {
 
 impl Answer {
     /// An answer without notes.
-    pub fn new(rows: Vec<Record>, blocks: Vec<Block>) -> Self {
+    pub fn new(rows: Rows, blocks: Vec<Block>) -> Self {
         Answer { rows, blocks, notes: Vec::new() }
     }
 
     /// Rows, and the same as a table.
-    pub fn table(rows: Vec<Record>, table: Table) -> Self {
+    pub fn table(rows: Rows, table: Table) -> Self {
         let block = Block::Table(table);
-        if rows.is_empty() { Answer::default().note("no jobs") } else { Answer::new(rows, vec![block]) }
+        if rows.is_empty() { Answer::new(rows, Vec::new()).note("no jobs") } else { Answer::new(rows, vec![block]) }
     }
 
     /// Adds another answer behind this one.
     pub fn extend(&mut self, other: Answer) {
-        self.rows.extend(other.rows);
+        self.rows.append(other.rows);
         self.blocks.extend(other.blocks);
         self.notes.extend(other.notes);
     }

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::{Answer, Block};
-use crate::db::Record;
+use crate::db::Rows;
 use crate::model::JobName;
 
 /// Says what a job was and is.
-pub fn requested(mut rows: Vec<Record>, name: &JobName) -> Answer {
+pub fn requested(mut rows: Rows, name: &JobName) -> Answer {
     let mut blocks = Vec::new();
-    for row in &mut rows {
+    for row in rows.iter_mut() {
         let text = |column: &str| row.get(column).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (from, to, message) = (text("status_from"), text("status_to"), text("message"));
         let sentence = if from == to { format!("`{name}` was {to} already") } else { format!("`{name}` is {to}, was {from}") };
@@ -23,7 +23,7 @@ pub fn requested(mut rows: Vec<Record>, name: &JobName) -> Answer {
 }
 
 /// Says whether the switch of all jobs is on.
-pub fn switched(rows: Vec<Record>, request: &str) -> Answer {
+pub fn switched(rows: Rows, request: &str) -> Answer {
     let changed = rows.first().and_then(|row| row.get("changed")).and_then(Value::as_u64) == Some(1);
     let sentence = match (request, changed) {
         ("pause", true) => "all your jobs are paused",

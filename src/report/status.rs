@@ -4,11 +4,11 @@ use jiff::Timestamp;
 
 use super::words::{self, gap, or_dash, outcome_tone, status as status_word};
 use super::{Answer, Block, Cell, Table};
-use crate::db::Record;
+use crate::db::Rows;
 use crate::model::JobOverview;
 
 /// Shows how jobs are.
-pub fn status(rows: Vec<Record>, jobs: &[JobOverview], now: Timestamp) -> Answer {
+pub fn status(rows: Rows, jobs: &[JobOverview], now: Timestamp) -> Answer {
     let table = status_table(jobs, now);
     let details = jobs.iter().filter_map(|job| Some(format!("{}: {}", job.job_name, job.status_detail.as_ref()?)));
     let details: Vec<_> = details.collect();

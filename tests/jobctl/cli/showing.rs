@@ -307,3 +307,15 @@ fn control_characters_of_the_database_never_reach_a_terminal() {
         assert!(!good(&db, &root, &["status"]).await.contains('\u{1b}'));
     });
 }
+
+#[test]
+fn without_jobs_json_is_an_empty_array_and_csv_its_header() {
+    each(|db| async move {
+        let bob = db.account("bob").await;
+        for (account, verb) in [(&bob, "status"), (&bob, "list"), (&db.root(), "status")] {
+            assert_eq!(good(&db, account, &[verb, "--output", "json"]).await, "[]\n");
+            let csv = good(&db, account, &[verb, "--output", "csv"]).await;
+            assert!(csv.starts_with("job_id,job_owner,job_name,") && csv.lines().count() == 1, "{verb}: {csv}");
+        }
+    });
+}
