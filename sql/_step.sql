@@ -1,13 +1,14 @@
 CREATE PROCEDURE job$_step(
     IN in_job_id BIGINT UNSIGNED,
     IN in_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_life BIGINT UNSIGNED,
     OUT out_action VARCHAR(8) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_wait DECIMAL(20,6),
     OUT out_run_no BIGINT UNSIGNED,
     OUT out_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Decides what the runner does next, in one transaction that begins by locking the job row and comparing the run token. out_action: WAIT (out_wait seconds at most, then ask again), RUN (the occurrence is claimed as out_run_no; execute out_call, then record), SKIP (out_message says what was skipped; ask again) or END (out_message says why). Errors: those of the server. Example: CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message)'
+COMMENT 'Decides what the runner does next, in one transaction that begins by locking the job row and comparing the run token. in_life: number of the life lock of the runner''s controller, NULL without one. out_action: WAIT (out_wait seconds at most, then ask again), RUN (the occurrence is claimed as out_run_no; execute out_call, then record), SKIP (out_message says what was skipped; ask again) or END (out_message says why). Errors: those of the server. Example: CALL job$_step(v_job_id, v_run_token, NULL, v_action, v_wait, v_run_no, v_call, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -16,7 +17,7 @@ step: BEGIN
     DECLARE v_interval DECIMAL(16,6);
     DECLARE v_status, v_runner_status, v_new_status, v_stop_reason VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_epoch, v_stop_epoch, v_cycles, v_known BIGINT UNSIGNED;
-    DECLARE v_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_token, v_life_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_schema, v_procedure VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
@@ -87,10 +88,16 @@ step: BEGIN
                     WHEN 'SHUTDOWN' THEN 'Ended because its controller shuts down'
                     WHEN 'RENEW' THEN 'Ended to renew the session'
                     WHEN 'UPGRADE' THEN 'Ended to be replaced by a new version'
+                    WHEN 'STALE' THEN 'Ended because its controller shows no sign of life'
                     ELSE 'Ended at request'
                 END;
             ELSEIF @@global.read_only OR @@global.innodb_read_only THEN
                 SET out_message = 'Ended because this server became read-only';
+            ELSEIF in_life IS NOT NULL THEN
+                CALL job$_lock_name('life', in_life, v_life_name);
+                IF IS_USED_LOCK(v_life_name) IS NULL THEN
+                    SET out_message = 'Ended because its controller is gone';
+                END IF;
             END IF;
             IF out_message IS NOT NULL THEN
                 COMMIT AND NO CHAIN NO RELEASE;

@@ -2,7 +2,7 @@ CREATE PROCEDURE job$run_with(
     IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive; then a row (job$notice, run_no, seconds, message) is sent for each thing that happens: STARTED, OK, ERROR, SKIPPED, RETIRED). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
+COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive), life and bell (its life lock and the first bell of this runner, from job$controller and job$ring), session_max_age (seconds, {{session_max_age}} by default). Under a controller a row (job$notice, run_no, seconds, message) is sent for each thing that happens: STARTED, OK, ERROR, SKIPPED, RETIRED). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
 SQL SECURITY INVOKER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -10,7 +10,8 @@ run: BEGIN
     DECLARE v_slice INT DEFAULT 6;
     DECLARE v_token, v_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_job_id, v_run_no BIGINT UNSIGNED;
+    DECLARE v_job_id, v_run_no, v_life, v_bell BIGINT UNSIGNED;
+    DECLARE v_max_age INT DEFAULT {{session_max_age}};
     DECLARE v_action VARCHAR(8) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
@@ -53,6 +54,8 @@ run: BEGIN
         LEAVE run;
     END IF;
     SET v_controller = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.controller'));
+    SET v_life = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.life')), v_bell = JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.bell'));
+    SET v_max_age = COALESCE(JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.session_max_age')), v_max_age);
     -- A body gets the session as it is now each time, whatever the body before did to it.
     CALL job$_session(v_settings);
     CALL job$_traces(v_temporary, v_handles, v_variables);
@@ -64,8 +67,8 @@ run: BEGIN
     END IF;
 
     IF v_controller IS NOT NULL THEN
-        -- A request of its controller, and the controller's death, must not wait for a long slice.
-        SET v_slice = 2;
+        -- Without a bell, a request of its controller, and the controller's death, must not wait for a long slice.
+        SET v_slice = IF(v_life IS NULL, 2, 20);
         SELECT 'STARTED' AS `job$notice`, NULL AS run_no, NULL AS seconds, CONNECTION_ID() AS message;
     END IF;
 
@@ -82,19 +85,23 @@ run: BEGIN
                 LEAVE cycle;
             END IF;
         END IF;
-        IF v_controller IS NOT NULL AND v_born < UTC_TIMESTAMP() - INTERVAL {{session_max_age}} SECOND THEN
+        IF v_controller IS NOT NULL AND v_born < UTC_TIMESTAMP() - INTERVAL v_max_age SECOND THEN
             -- A session keeps the rights it logged in with, and on MariaDB the bodies that it loaded.
             SET v_message = 'Ended to renew the session, which was old';
             SELECT 'RETIRED' AS `job$notice`, NULL AS run_no, NULL AS seconds, NULL AS message;
             LEAVE cycle;
         END IF;
-        CALL job$_step(v_job_id, v_run_token, v_action, v_wait, v_run_no, v_call, v_message);
+        CALL job$_step(v_job_id, v_run_token, v_life, v_action, v_wait, v_run_no, v_call, v_message);
         CASE v_action
         WHEN 'WAIT' THEN
             -- A sleep can return early, and at 5 s it does so for ever once the client is dead: the step looks at the clock.
             BEGIN
                 DECLARE CONTINUE HANDLER FOR 1317 SET v_woken = 1;
-                SELECT SLEEP(LEAST(v_wait, v_slice)) INTO v_woken;
+                IF v_life IS NULL THEN
+                    SELECT SLEEP(LEAST(v_wait, v_slice)) INTO v_woken;
+                ELSE
+                    CALL job$_wait(v_job_id, v_life, v_bell, LEAST(v_wait, v_slice), v_woken);
+                END IF;
             END;
             IF NOT v_woken <=> 0 THEN
                 SET v_message = 'Interrupted while it was waiting';

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::controller::{self, Plan, Signals};
 use crate::error::Error;
-use crate::model::JobName;
+use crate::model::{JobName, Span};
 use crate::report::Answer;
 use crate::settings::{self, Settings};
 
@@ -37,16 +37,26 @@ pub struct StartArgs {
     /// Start all jobs of this account, also those defined later
     #[arg(long)]
     pub all: bool,
-    /// Name by which this controller is known [default: LOGIN@HOST]
+    /// Name by which this controller is known [default: LOGIN@HOST, with a number if there are several]
     #[arg(long, value_name = "CONTROLLER")]
     pub controller_name: Option<String>,
+    /// Time without a sign of life after which other controllers take these jobs over [default: 30s]
+    #[arg(long, value_name = "SPAN")]
+    pub ttl: Option<Span>,
+    /// Age at which a runner's session is replaced, between two runs [default: 1h; MariaDB 5m]
+    #[arg(long, value_name = "SPAN")]
+    pub session_max_age: Option<Span>,
 }
 
 /// Runs the controller until it ends.
 pub async fn run(settings: &Settings, args: StartArgs) -> Result<Answer, Error> {
     let mut signals = Signals::listen()?;
+    let exact = args.controller_name.is_some();
     let controller = args.controller_name.unwrap_or_else(|| format!("{}@{}", settings.server.user, settings::host_name()));
     let names = args.names.iter().map(|name| name.as_str().to_owned()).collect();
-    controller::run(settings, Plan { names, controller }, &mut signals).await?;
+    let ttl = args.ttl.map_or(Plan::TTL, Span::duration);
+    let session_max_age = args.session_max_age.map(Span::duration);
+    let plan = Plan { names, controller, exact, ttl, session_max_age };
+    controller::run(settings, plan, &mut signals).await?;
     Ok(Answer::default())
 }

@@ -3,12 +3,14 @@
 //! - `supervisor`: decides which job gets a runner when, and when all is over.
 //! - `watch`: reads, again and again, what the schema says of the owner's jobs.
 //! - `runner`: one connection, one call, from its login to its last row.
+//! - `bell`: shows that we live, and wakes runners.
 //! - `notice`: what a runner says while it works.
 //! - `stop`: asks runners to end.
 //! - `signals`: SIGINT and SIGTERM, heard in one place.
 //! - `backoff`: how long to wait before trying again.
 
 mod backoff;
+mod bell;
 mod notice;
 mod runner;
 mod signals;
@@ -16,13 +18,19 @@ mod stop;
 mod supervisor;
 mod watch;
 
+use std::time::Duration;
+
 use supervisor::Supervisor;
+use tokio::time::timeout;
 
 use crate::error::Error;
 use crate::settings::Settings;
 
 pub use backoff::Backoff;
 pub use signals::{Signal, Signals};
+
+/// How long saying goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(2);
 
 /// What a controller is to run.
 #[derive(Clone, Debug)]
@@ -31,6 +39,17 @@ pub struct Plan {
     pub names: Vec<String>,
     /// Name by which the controller is known.
     pub controller: String,
+    /// Whether it must be that name; else it gets a number, if another controller has it.
+    pub exact: bool,
+    /// How long the controller may show no sign of life before others take its jobs over.
+    pub ttl: Duration,
+    /// Age at which the session of a runner is replaced by a new one; `None`: as the schema says.
+    pub session_max_age: Option<Duration>,
+}
+
+impl Plan {
+    /// How long a controller may show no sign of life, unless told otherwise.
+    pub const TTL: Duration = Duration::from_secs(30);
 }
 
 /// Runs jobs until all named schedules have ended, or until a signal comes; then runners end after their present cycle. When
@@ -40,5 +59,10 @@ pub struct Plan {
 ///
 /// What the first login and the first look at the jobs say; a second signal; and when not all named schedules ended as FINISHED.
 pub async fn run(settings: &Settings, plan: Plan, signals: &mut Signals) -> Result<(), Error> {
-    Supervisor::start(settings, plan).await?.supervise(signals).await
+    let supervisor = Supervisor::start(settings, plan).await?;
+    let bell = supervisor.bell();
+    let ended = supervisor.supervise(signals).await;
+    // Where the server is gone there is nobody to say goodbye to.
+    let _ = timeout(GOODBYE, watch::goodbye(settings, &bell)).await;
+    ended
 }

@@ -9,6 +9,8 @@ use mysql_async::{Conn, Params};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
+use super::Plan;
+use super::bell::{Bell, Place};
 use super::notice::{self, Notice};
 use crate::db::{Session, connect, quote};
 use crate::error::Error;
@@ -44,8 +46,9 @@ struct Ended {
 /// replaced at once.
 pub async fn run(
     settings: Settings,
-    job: String,
-    controller: String,
+    plan: Plan,
+    (job_id, job): (u64, String),
+    bell: Bell,
     stopping: Arc<AtomicBool>,
     reports: mpsc::UnboundedSender<(String, Report)>,
 ) {
@@ -54,19 +57,29 @@ pub async fn run(
         let _ = reports.send((job.clone(), report));
     };
     loop {
-        match call(&settings, &job, &controller, &report).await {
+        // The bell is gone only when the process ends.
+        let Some(place) = bell.take(job_id).await else { return };
+        match call(&settings, &plan, &job, &place, &report).await {
             Ok(Ended { retired: true, .. }) if !stopping.load(Ordering::Relaxed) => {}
             ended => return report(Report::Ended(ended.map(|ended| ended.message))),
         }
     }
 }
 
-async fn call(settings: &Settings, job: &str, controller: &str, report: &impl Fn(Report)) -> Result<Ended, Error> {
+async fn call(settings: &Settings, plan: &Plan, job: &str, place: &Place, report: &impl Fn(Report)) -> Result<Ended, Error> {
     let mut conn = {
         let _permit = LOGINS.acquire().await;
         connect(settings, Session::Runner { job }).await?
     };
-    let ended = listen(&mut conn, &settings.schema, job, controller, report).await;
+    let mut options = serde_json::json!({
+        "controller": place.identity.name,
+        "life": place.identity.life,
+        "bell": place.bell,
+    });
+    if let Some(age) = plan.session_max_age {
+        options["session_max_age"] = age.as_secs().into();
+    }
+    let ended = listen(&mut conn, &settings.schema, job, &options.to_string(), report).await;
     // Whatever the session still holds, a lock among it, goes with it.
     let _ = timeout(GOODBYE, conn.disconnect()).await;
     ended
@@ -74,9 +87,8 @@ async fn call(settings: &Settings, job: &str, controller: &str, report: &impl Fn
 
 /// Reads all that the call sends: notices, the rows of bodies, which are counted and thrown away one by one, and last the row
 /// `(job_name, message)`.
-async fn listen(conn: &mut Conn, schema: &str, job: &str, controller: &str, report: &impl Fn(Report)) -> Result<Ended, Error> {
+async fn listen(conn: &mut Conn, schema: &str, job: &str, options: &str, report: &impl Fn(Report)) -> Result<Ended, Error> {
     let sql = format!("CALL {}.`job$run_with`(?, ?)", quote::identifier(schema));
-    let options = serde_json::json!({ "controller": controller }).to_string();
     let mut result = conn.exec_iter(sql, Params::Positional(vec![job.into(), options.into()])).await?;
     let mut ended = Ended { message: "its session was closed before it could say why".into(), retired: false };
     let mut rows = 0;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval};
 
 use super::backoff::Backoff;
+use super::bell::Bell;
 use super::runner::{self, Report};
 use super::{Plan, Signals, stop, watch};
 use crate::error::{Error, Kind};
@@ -24,6 +26,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 pub struct Supervisor {
     settings: Settings,
     plan: Plan,
+    bell: Bell,
     jobs: HashMap<String, Job>,
     looks: mpsc::Receiver<Vec<JobOverview>>,
     reports: mpsc::UnboundedReceiver<(String, Report)>,
@@ -35,6 +38,8 @@ pub struct Supervisor {
 /// What the supervisor knows of a job.
 #[derive(Debug)]
 struct Job {
+    /// Its number.
+    job_id: u64,
     /// Whether a runner of ours is at it, from its login to its end.
     running: bool,
     /// Connection of that runner, once it works.
@@ -46,17 +51,24 @@ struct Job {
     said: Option<String>,
     /// How its schedule ended, if it did.
     ended: Option<String>,
+    /// What a runner has to know of, as it was at the last look.
+    seen: Option<Wanted>,
 }
+
+/// What is wanted of a job: when it changes, its runner is woken.
+type Wanted = (Option<Timestamp>, bool);
 
 impl Default for Job {
     fn default() -> Self {
         Job {
+            job_id: 0,
             running: false,
             connection: None,
             not_before: Instant::now(),
             backoff: Backoff::default(),
             said: None,
             ended: None,
+            seen: None,
         }
     }
 }
@@ -69,19 +81,26 @@ impl Supervisor {
         for name in &plan.names {
             check(name, jobs.iter().find(|job| job.job_name == *name))?;
         }
+        let bell = Bell::open(settings, &plan).await?;
         let (look, looks) = mpsc::channel(1);
         let (reporter, reports) = mpsc::unbounded_channel();
         // The look that was just taken is repeated at once; one truth, one path.
-        tokio::spawn(watch::run(settings.clone(), conn, look));
+        tokio::spawn(watch::run(settings.clone(), conn, bell.clone(), plan.ttl, look));
         Ok(Supervisor {
             settings: settings.clone(),
             plan,
+            bell,
             jobs: HashMap::new(),
             looks,
             reports,
             reporter,
             stopping: Arc::default(),
         })
+    }
+
+    /// What shows that this controller lives.
+    pub fn bell(&self) -> Bell {
+        self.bell.clone()
     }
 
     /// Starts runners and hears them until all is over.
@@ -110,6 +129,7 @@ impl Supervisor {
         let mut again = interval(ASK_AGAIN);
         while self.jobs.values().any(|job| job.running) {
             let asking = self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.connection?))).collect();
+            let waiting = self.jobs.values().filter(|job| job.running).map(|job| job.job_id).collect();
             tokio::select! {
                 signal = signals.next() => {
                     for (name, job) in self.jobs.iter().filter(|(_, job)| job.running) {
@@ -118,12 +138,15 @@ impl Supervisor {
                     return Err(signal.into());
                 }
                 Some((name, report)) = self.reports.recv() => self.hear(name, report),
+                // Heartbeats go on as long as somebody takes the looks.
+                Some(_) = self.looks.recv() => {}
                 _ = again.tick() => {
-                    let settings = self.settings.clone();
+                    let (settings, bell) = (self.settings.clone(), self.bell.clone());
                     tokio::spawn(async move {
                         if let Err(error) = stop::ask(&settings, &asking).await {
                             tracing::warn!("cannot ask runners to end, trying again: {}", error.with_cause());
                         }
+                        bell.ring(waiting);
                     });
                 }
             }
@@ -164,12 +187,18 @@ impl Supervisor {
         for name in self.plan.names.iter().filter(|name| !seen.iter().any(|job| job.job_name == **name)) {
             self.jobs.entry(name.clone()).or_default().ended = Some("dropped".into());
         }
+        let mut rung = Vec::new();
         for overview in seen {
             let name = &overview.job_name;
             if !self.plan.names.is_empty() && !self.plan.names.contains(name) {
                 continue;
             }
             let job = self.jobs.entry(name.clone()).or_default();
+            job.job_id = overview.job_id;
+            let wanted = (overview.job_changed, matches!(overview.status.as_str(), "PAUSED (all)" | "PAUSING" | "HELD"));
+            if job.seen.replace(wanted).is_some_and(|seen| seen != wanted) && job.running {
+                rung.push(overview.job_id);
+            }
             if job.running {
                 continue;
             }
@@ -181,10 +210,13 @@ impl Supervisor {
             // Another's runner is at work: stand by, and look again when its lock is free.
             if wanted && overview.job_runner_connection_id.is_none() && job.not_before <= Instant::now() {
                 job.running = true;
-                let (settings, controller) = (self.settings.clone(), self.plan.controller.clone());
+                let (settings, plan, bell) = (self.settings.clone(), self.plan.clone(), self.bell.clone());
                 let (stopping, reporter) = (self.stopping.clone(), self.reporter.clone());
-                tokio::spawn(runner::run(settings, name.clone(), controller, stopping, reporter));
+                tokio::spawn(runner::run(settings, plan, (overview.job_id, name.clone()), bell, stopping, reporter));
             }
+        }
+        if !rung.is_empty() {
+            self.bell.ring(rung);
         }
     }
 

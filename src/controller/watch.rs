@@ -3,17 +3,21 @@
 use std::time::Duration;
 
 use mysql_async::Conn;
+use serde_json::json;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::backoff::Backoff;
+use super::bell::Bell;
 use crate::db::{self, Session, connect};
 use crate::error::Error;
 use crate::model::JobOverview;
 use crate::settings::Settings;
 
 /// Between two looks.
-const PERIOD: Duration = Duration::from_millis(500);
+const PERIOD: Duration = Duration::from_millis(250);
+/// Heartbeats in one time to live.
+const HEARTBEATS: u32 = 6;
 
 /// Opens the control connection.
 pub async fn open(settings: &Settings) -> Result<Conn, Error> {
@@ -27,8 +31,9 @@ pub async fn look(conn: &mut Conn, settings: &Settings) -> Result<Vec<JobOvervie
 }
 
 /// Looks for ever, over outages of any length: says once that the server is lost, and once that it is back.
-pub async fn run(settings: Settings, conn: Conn, looks: mpsc::Sender<Vec<JobOverview>>) {
+pub async fn run(settings: Settings, conn: Conn, bell: Bell, ttl: Duration, looks: mpsc::Sender<Vec<JobOverview>>) {
     let mut conn = Some(conn);
+    let mut heartbeat = Instant::now();
     let mut backoff = Backoff::default();
     let mut lost = false;
     loop {
@@ -39,6 +44,12 @@ pub async fn run(settings: Settings, conn: Conn, looks: mpsc::Sender<Vec<JobOver
                     lost = false;
                 }
                 backoff.reset();
+                if heartbeat <= Instant::now() {
+                    heartbeat = Instant::now() + ttl / HEARTBEATS;
+                    if let Some(conn) = &mut conn {
+                        beat(conn, &settings, &bell, false).await;
+                    }
+                }
                 if looks.send(jobs).await.is_err() {
                     return;
                 }
@@ -54,6 +65,24 @@ pub async fn run(settings: Settings, conn: Conn, looks: mpsc::Sender<Vec<JobOver
             }
         }
     }
+}
+
+/// Shows that this controller lives; begins anew when others have written it off. A failure shows in the next look.
+pub async fn beat(conn: &mut Conn, settings: &Settings, bell: &Bell, finish: bool) {
+    let Some(identity) = bell.identity() else { return };
+    let options = json!({ "name": identity.name, "life": identity.life, "finish": finish });
+    let beaten = db::call(conn, &settings.schema, "job$heartbeat", vec![options.to_string().into()]).await;
+    let alive = beaten.ok().and_then(|rows| rows.into_first()?.get("alive")?.as_u64());
+    if alive == Some(0) {
+        bell.renew(identity.life);
+    }
+}
+
+/// Tells the schema that this controller ends in good order.
+pub async fn goodbye(settings: &Settings, bell: &Bell) -> Result<(), Error> {
+    let mut conn = open(settings).await?;
+    beat(&mut conn, settings, bell, true).await;
+    Ok(conn.disconnect().await?)
 }
 
 async fn once(settings: &Settings, conn: &mut Option<Conn>) -> Result<Vec<JobOverview>, Error> {

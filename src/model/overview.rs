@@ -62,6 +62,8 @@ pub struct JobOverview {
     pub last_error_code: Option<u64>,
     /// What went wrong in its last run.
     pub last_error_message: Option<String>,
+    /// When a person or a request changed it last; compare for inequality only.
+    pub job_changed: Option<Timestamp>,
     /// When it was defined first.
     pub job_defined: Option<Timestamp>,
 }
