@@ -27,7 +27,16 @@ read -r _ <&3 || killed=yes
 # Its session may be only about to begin.
 until kill -KILL -"$!" 2>/dev/null || ! kill -0 "$!" 2>/dev/null; do sleep 0.05; done
 wait "$!" 2>/dev/null
-# Whoever was killed may be in the middle of making a file.
+# The server is a grandchild, for which nobody can wait: look whether one of that session is still not dead.
+lives() {
+  for stat in /proc/[0-9]*/stat; do
+    # number (name) state parent group session ...
+    { read -r line <"$stat"; } 2>/dev/null && case ${line##*) } in [!ZX]\ *\ "$!"\ "$!"\ *) return 0 ;; esac
+  done
+  return 1
+}
+while lives; do sleep 0.02; done
+# Whoever was killed may have been in the middle of making a file.
 tries=0
 until rm -rf "$folder" 2>/dev/null || [ "$tries" -eq 100 ]; do
   sleep 0.05
