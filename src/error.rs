@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io::ErrorKind;
 
 use mysql_async::{DriverError, Error as ClientError, IoError, ServerError};
 
@@ -188,6 +189,10 @@ impl From<ClientError> for Error {
         let unreachable = |message: &str| Error::new(Kind::Unreachable, message);
         match client {
             ClientError::Server(server) => server.into(),
+            // What the encryption has to say of it helps nobody.
+            ClientError::Io(IoError::Io(cause)) if cause.kind() == ErrorKind::UnexpectedEof => {
+                unreachable("the server closed the connection")
+            }
             ClientError::Io(IoError::Io(cause)) => unreachable("the connection to the server failed").because(cause),
             ClientError::Io(IoError::Tls(cause)) => {
                 unreachable("no encrypted connection to the server").because(cause).hint("try `--ssl-mode DISABLED`")

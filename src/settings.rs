@@ -101,7 +101,9 @@ pub fn host_name() -> String {
 
 /// The folder for what lives no longer than we do.
 pub fn temporary_folder() -> PathBuf {
-    env::temp_dir()
+    let named = env::var_os("TMPDIR").filter(|folder| !folder.is_empty()).map_or("/tmp".into(), PathBuf::from);
+    // Others may work in another folder than we do.
+    std::path::absolute(&named).unwrap_or(named)
 }
 
 /// The folders that programs are looked for in.

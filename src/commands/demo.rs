@@ -46,7 +46,8 @@ pub async fn run(settings: &Settings, args: DemoArgs, output: &mut Output) -> Re
     let mut signals = Signals::listen()?;
     let server = start(settings, &args, output, &mut signals).await?;
     let shown = show(settings, &args, &server, output, &mut signals).await;
-    log::keep(false);
+    // Its runners see it go, and nobody need hear of that.
+    log::keep(true);
     server.stop().await?;
     shown
 }
@@ -93,7 +94,6 @@ async fn show(
             () = time_is_over(until) => {}
         }
     }
-    log::keep(true);
     let last = last_look(&server.root(settings), &shop).await;
     // The server goes, and its sessions with it: nothing is left to be waited for.
     runners.abort();

@@ -170,8 +170,10 @@ impl Watch<'_> {
     ) -> Result<End, Error> {
         output.answer(&report::status(shown.rows.clone(), &shown.jobs, shown.now))?;
         let mut lost = false;
+        let mut tick = interval(TICK);
         while !output.closed() {
             tokio::select! {
+                _ = tick.tick() => {}
                 () = time_is_over(self.until) => return Ok(End::Time),
                 signal = signals.next() => return Ok(End::Signal(signal)),
                 Some(look) = looks.recv() => match look {

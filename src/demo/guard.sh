@@ -24,9 +24,24 @@ setsid sh -c '
 ' guard "$folder" "$initialise" "$@" 3<&- &
 
 read -r _ <&3 || killed=yes
-kill -KILL -"$!" 2>/dev/null
+# Its session may be only about to begin.
+until kill -KILL -"$!" 2>/dev/null || ! kill -0 "$!" 2>/dev/null; do sleep 0.05; done
 wait "$!" 2>/dev/null
-rm -rf "$folder"
+# The server is a grandchild, for which nobody can wait: look whether one of that session is still not dead.
+lives() {
+  for stat in /proc/[0-9]*/stat; do
+    # number (name) state parent group session ...
+    { read -r line <"$stat"; } 2>/dev/null && case ${line##*) } in [!ZX]\ *\ "$!"\ "$!"\ *) return 0 ;; esac
+  done
+  return 1
+}
+while lives; do sleep 0.02; done
+# Whoever was killed may have been in the middle of making a file.
+tries=0
+until rm -rf "$folder" 2>/dev/null || [ "$tries" -eq 100 ]; do
+  sleep 0.05
+  tries=$((tries + 1))
+done
 if [ -n "${killed-}" ] && [ -n "$terminal" ] && [ "$(stty -g </dev/tty)" != "$terminal" ]; then
   stty "$terminal" </dev/tty
   # The usual screen, and a cursor.

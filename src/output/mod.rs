@@ -7,6 +7,8 @@ mod table;
 
 use std::io::{self, BufRead, BufWriter, ErrorKind, Stdout, Write};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use crate::cli::Format;
 use crate::error::{Error, Kind};
 use crate::report::{Answer, Block};
@@ -66,9 +68,13 @@ impl Output {
         (self.format == Format::Table).then_some(self.screen)
     }
 
-    /// Whether the reader of stdout went away.
+    /// Whether the reader of stdout went away, as far as writing told, or the system does.
     pub fn closed(&self) -> bool {
-        self.closed
+        let stdout = self.stdout.get_ref();
+        let mut stdout = [PollFd::new(&stdout, PollFlags::empty())];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let told = poll(&mut stdout, Some(&now)).is_ok() && stdout[0].revents().intersects(PollFlags::ERR);
+        self.closed || told
     }
 
     /// Prints to stderr; where even that fails there is nobody to tell.

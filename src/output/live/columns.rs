@@ -56,10 +56,12 @@ pub fn cut(text: &str, width: u16) -> String {
     }
     let mut cut = String::new();
     for c in text.chars() {
-        if columns(&cut) + columns(c.encode_utf8(&mut [0; 4])) + 1 > width {
+        // Characters that are joined are wider or narrower than each by itself.
+        cut.push(c);
+        if columns(&cut) + 1 > width {
+            cut.pop();
             break;
         }
-        cut.push(c);
     }
     cut + "…"
 }
@@ -100,5 +102,8 @@ mod tests {
         assert_eq!(cut("nightly", 6), "night…");
         assert_eq!(columns(&cut("🚀🚀🚀", 5)), 5);
         assert_eq!(cut("nightly", 0), "…");
+        for width in 1..20 {
+            assert!(columns(&cut(&"❤\u{fe0f}".repeat(20), width)) <= width, "{width}");
+        }
     }
 }

@@ -9,8 +9,8 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
-    enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
 };
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -74,8 +74,11 @@ impl Live {
     pub fn resume(&mut self) -> Result<(), Error> {
         // What the terminal is set to now is not what we left it at.
         let _ = disable_raw_mode();
-        let again = enter().and_then(|()| self.terminal.clear());
-        again.map_err(|cause| Error::new(Kind::Failed, "cannot use this terminal again").because(cause))
+        // Not the terminal's own `clear`, which asks where the cursor is, and a terminal need not answer.
+        let again = enter().and_then(|()| execute!(io::stdout(), Clear(ClearType::All)));
+        let again = again.and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
+        self.terminal = again.map_err(|cause| Error::new(Kind::Failed, "cannot use this terminal again").because(cause))?;
+        Ok(())
     }
 }
 

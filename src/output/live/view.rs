@@ -65,7 +65,9 @@ pub fn draw(frame: &mut Frame<'_>, view: &View<'_>, place: &mut Place, color: bo
     let some = |lines: usize| u16::try_from(lines).unwrap_or(u16::MAX);
     // The title and the keys are there first, then the table, then the rest; a log has what the others leave.
     let room = area.height.saturating_sub(FRAME);
-    let details = if view.details.is_empty() { 0 } else { some(view.details.len()).saturating_add(1).min(room / 3) };
+    let details = some(view.details.len()).saturating_add(u16::from(!view.details.is_empty()));
+    // Where there is not room for all, the table has at least two thirds.
+    let details = details.min((room / 3).max(room.saturating_sub(some(rows).saturating_add(1))));
     let table = some(rows).saturating_add(1).min(room - details);
     let [title, table, below, log, keys] = Layout::vertical([
         Constraint::Length(2),
@@ -112,7 +114,7 @@ fn draw_table(frame: &mut Frame<'_>, area: Rect, table: &Table, place: &mut Plac
         for (column, width) in &fitted {
             let cell = cell(*column);
             let text = cut(&one_line(&cell.text), *width);
-            let blank = " ".repeat(usize::from(width - columns(&text)));
+            let blank = " ".repeat(usize::from(width.saturating_sub(columns(&text))));
             let style = if base == Style::new() { toned(cell.tone, color) } else { base };
             let (before, behind) = if cell.right { (blank, String::new()) } else { (String::new(), blank) };
             spans.push(Span::styled(format!("{before}{text}{behind}{}", " ".repeat(usize::from(GAP))), style));
