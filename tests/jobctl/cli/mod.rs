@@ -2,6 +2,7 @@
 
 pub mod tool;
 
+mod bells;
 mod boundary_values;
 mod connecting;
 mod defining;
