@@ -14,6 +14,7 @@ BEGIN
         'start', CAST(job_schedule_start AS CHAR),
         'finish', CAST(job_schedule_finish AS CHAR),
         'max_failures', job_max_failures,
+        'timeout', CAST(job_timeout AS CHAR),
         'description', job_description
     ) INTO out_options
     FROM job WHERE job_id = in_job_id FOR UPDATE;

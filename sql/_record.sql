@@ -17,7 +17,7 @@ NOT DETERMINISTIC
 MODIFIES SQL DATA
 record: BEGIN
     DECLARE v_token, v_lock_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_status VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_status, v_outcome, v_stop VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_failures, v_max_failures INT UNSIGNED;
     DECLARE v_known, v_cycles BIGINT UNSIGNED;
@@ -74,9 +74,12 @@ record: BEGIN
                 END IF;
             END IF;
             SET out_seconds = TIMESTAMPDIFF(MICROSECOND, v_started, v_now) * 0.000001;
-            SET v_failures = IF(in_failed, v_failures + 1, 0);
+            -- A run that was to be stopped and completed all the same, did complete.
+            SELECT MAX(run_stop) INTO v_stop FROM job_run WHERE job_id = in_job_id AND run_no = in_run_no FOR UPDATE;
+            SET v_outcome = IF(in_failed, COALESCE(v_stop, 'ERROR'), 'OK');
+            SET v_failures = CASE v_outcome WHEN 'OK' THEN 0 WHEN 'KILLED' THEN v_failures ELSE v_failures + 1 END;
             UPDATE job_run
-            SET outcome = IF(in_failed, 'ERROR', 'OK'),
+            SET outcome = v_outcome,
                 finished_at = v_now,
                 error_code = in_error_code,
                 error_sqlstate = in_error_sqlstate,
@@ -93,7 +96,7 @@ record: BEGIN
                 job_runner_last_cycle_finish = v_now,
                 job_changed = job_changed
             WHERE job_id = in_job_id;
-            IF v_failures >= v_max_failures AND v_status IN ('ENABLED', 'RESUMED') THEN
+            IF v_failures >= v_max_failures AND v_outcome <> 'KILLED' AND v_status IN ('ENABLED', 'RESUMED') THEN
                 UPDATE job SET job_status = 'ERROR', job_changed = job_changed WHERE job_id = in_job_id;
                 CALL job$_event(in_job_id, 'STATUS', v_account, v_status, 'ERROR', CONCAT(v_failures, ' failed occurrences in a row'));
                 SET out_message = CONCAT('The job procedure failed ', v_failures, ' time', IF(v_failures > 1, 's', ''), ' in a row: ',

@@ -15,6 +15,7 @@ SELECT
     o.job_schedule_interval,
     o.job_schedule_anchor,
     o.job_max_failures,
+    o.job_timeout,
     o.job_status,
     CASE
         WHEN o.job_status IN ('FINISHED', 'ERROR') THEN o.job_status

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abort, alter, define, demo, disable, drop, enable, help, install, list, pause, resume, show, start, status, uninstall,
+    abort, alter, cancel, define, demo, disable, drop, enable, help, install, list, pause, resume, show, start, status, uninstall,
 };
 use crate::error::Error;
 
@@ -37,6 +37,7 @@ pub enum Verb {
     Pause(pause::PauseArgs),
     Resume(resume::ResumeArgs),
     Abort(abort::AbortArgs),
+    Cancel(cancel::CancelArgs),
     Enable(enable::EnableArgs),
     Disable(disable::DisableArgs),
     Status(status::StatusArgs),

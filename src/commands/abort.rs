@@ -2,15 +2,16 @@
 
 use clap::Args;
 
-use super::request;
+use super::{cancel, request};
 use crate::error::Error;
 use crate::model::JobName;
+use crate::output::Output;
 use crate::report::Answer;
 use crate::settings::Settings;
 
 /// Abort jobs: their runners finish the present run, then end
 ///
-/// `jobctl enable` is the way back.
+/// With --now the present run is stopped, as by `jobctl cancel`. `jobctl enable` is the way back.
 #[derive(Args, Debug)]
 pub struct AbortArgs {
     /// Names of the jobs
@@ -19,9 +20,20 @@ pub struct AbortArgs {
     /// Why, for the record
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
+    /// Stop the present run as well
+    #[arg(long)]
+    pub now: bool,
 }
 
 /// Asks for it, job by job.
-pub async fn run(settings: &Settings, args: AbortArgs) -> Result<Answer, Error> {
-    request::jobs(settings, "abort", &args.names, args.reason.as_deref()).await
+pub async fn run(settings: &Settings, args: AbortArgs, output: &mut Output) -> Result<Answer, Error> {
+    let mut answer = request::jobs(settings, "abort", &args.names, args.reason.as_deref()).await?;
+    for name in args.names.iter().filter(|_| args.now) {
+        match cancel::one(settings, name, args.reason.as_deref(), output).await {
+            // Nothing runs, which is what was asked for.
+            Err(error) if error.code == Some(45004) && error.message.contains("has no run") => {}
+            stopped => answer.extend(stopped?),
+        }
+    }
+    Ok(answer)
 }

@@ -36,6 +36,9 @@ pub struct AlterArgs {
     /// Failures in a row after which the job is given up as ERROR
     #[arg(long, value_name = "N|none")]
     pub max_failures: Option<String>,
+    /// Time after which an attempt is stopped
+    #[arg(long, value_name = "SPAN|none")]
+    pub timeout: Option<String>,
     /// What the job is for
     #[arg(long, value_name = "TEXT|none")]
     pub description: Option<String>,
@@ -58,6 +61,10 @@ pub async fn run(settings: &Settings, args: AlterArgs) -> Result<Answer, Error> 
     }
     if let Some(every) = args.every {
         options.insert("every".into(), every.seconds().into());
+    }
+    if let Some(timeout) = &args.timeout {
+        let span = |text: &str| text.parse::<Span>().map_err(Error::usage);
+        options.insert("timeout".into(), if timeout == NONE { Value::Null } else { span(timeout)?.seconds().into() });
     }
     for (key, time) in [("start", &args.start), ("finish", &args.finish)] {
         if let Some(time) = time {

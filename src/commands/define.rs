@@ -35,6 +35,9 @@ pub struct DefineArgs {
     /// Failures in a row after which the job is given up as ERROR
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,
+    /// Time after which an attempt is stopped
+    #[arg(long, value_name = "SPAN")]
+    pub timeout: Option<Span>,
     /// What the job is for
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
@@ -58,6 +61,7 @@ pub async fn run(settings: &Settings, args: DefineArgs) -> Result<Answer, Error>
         "start": instant(&args.start)?,
         "finish": instant(&args.finish)?,
         "max_failures": args.max_failures,
+        "timeout": args.timeout.map(Span::seconds),
         "description": args.description,
         "replace": args.replace,
         "if_not_exists": args.if_not_exists,

@@ -2,6 +2,7 @@
 
 pub mod abort;
 pub mod alter;
+pub mod cancel;
 pub mod define;
 pub mod demo;
 pub mod disable;
@@ -43,7 +44,8 @@ pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result
         Verb::Start(args) => start::run(settings, args).await,
         Verb::Pause(args) => pause::run(settings, args).await,
         Verb::Resume(args) => resume::run(settings, args).await,
-        Verb::Abort(args) => abort::run(settings, args).await,
+        Verb::Abort(args) => abort::run(settings, args, output).await,
+        Verb::Cancel(args) => cancel::run(settings, args, output).await,
         Verb::Enable(args) => enable::run(settings, args).await,
         Verb::Disable(args) => disable::run(settings, args).await,
         Verb::Status(args) => status::run(settings, args, output).await,

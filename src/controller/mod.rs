@@ -5,16 +5,18 @@
 //! - `runner`: one connection, one call, from its login to its last row.
 //! - `bell`: shows that we live, and wakes runners.
 //! - `notice`: what a runner says while it works.
-//! - `stop`: asks runners to end.
+//! - `ending`: asks runners to end.
+//! - `kill`: stops a run, and stays until it is over.
 //! - `signals`: SIGINT and SIGTERM, heard in one place.
 //! - `backoff`: how long to wait before trying again.
 
 mod backoff;
 mod bell;
+mod ending;
+mod kill;
 mod notice;
 mod runner;
 mod signals;
-mod stop;
 mod supervisor;
 mod watch;
 
@@ -27,6 +29,7 @@ use crate::error::Error;
 use crate::settings::Settings;
 
 pub use backoff::Backoff;
+pub use kill::{Progress, Why, stop};
 pub use signals::{Signal, Signals};
 
 /// How long saying goodbye may take.

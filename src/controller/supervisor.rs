@@ -12,7 +12,8 @@ use tokio::time::{Instant, interval};
 use super::backoff::Backoff;
 use super::bell::Bell;
 use super::runner::{self, Report};
-use super::{Plan, Signals, stop, watch};
+use super::kill::{self, Why};
+use super::{Plan, Signals, ending, watch};
 use crate::error::{Error, Kind};
 use crate::model::{JobOverview, word};
 use crate::settings::Settings;
@@ -49,6 +50,8 @@ struct Job {
     backoff: Backoff,
     /// What was said last, so that a refusal that stays is said once.
     said: Option<String>,
+    /// The run that is being stopped because it took too long.
+    stopping: Option<Timestamp>,
     /// How its schedule ended, if it did.
     ended: Option<String>,
     /// What a runner has to know of, as it was at the last look.
@@ -67,6 +70,7 @@ impl Default for Job {
             not_before: Instant::now(),
             backoff: Backoff::default(),
             said: None,
+            stopping: None,
             ended: None,
             seen: None,
         }
@@ -143,7 +147,7 @@ impl Supervisor {
                 _ = again.tick() => {
                     let (settings, bell) = (self.settings.clone(), self.bell.clone());
                     tokio::spawn(async move {
-                        if let Err(error) = stop::ask(&settings, &asking).await {
+                        if let Err(error) = ending::ask(&settings, &asking).await {
                             tracing::warn!("cannot ask runners to end, trying again: {}", error.with_cause());
                         }
                         bell.ring(waiting);
@@ -200,6 +204,10 @@ impl Supervisor {
                 rung.push(overview.job_id);
             }
             if job.running {
+                if late(overview) && job.stopping != overview.last_started_at {
+                    job.stopping = overview.last_started_at;
+                    tokio::spawn(stop_late(self.settings.clone(), name.clone()));
+                }
                 continue;
             }
             let wanted = wants_runner(overview);
@@ -237,6 +245,20 @@ impl Supervisor {
             true => Ok(()),
             false => Err(Error::new(Kind::Failed, format!("not all schedules came to their end: {}", failed.join(", ")))),
         })
+    }
+}
+
+/// Whether a run of this job takes longer than it may; by our clock, and the schema looks again by its own.
+fn late(job: &JobOverview) -> bool {
+    let (Some(timeout), Some(started)) = (job.job_timeout, job.last_started_at) else { return false };
+    job.status == "RUNNING" && started.checked_add(timeout.duration()).is_ok_and(|end| end <= Timestamp::now())
+}
+
+/// Stops a run that takes too long; that it could not be is an error that somebody sees.
+async fn stop_late(settings: Settings, job: String) {
+    match kill::stop(&settings, &job, Why::Timeout, |_| {}).await {
+        Ok(ended) => tracing::warn!(job, run_no = ended.run_no, "run stopped after its timeout, it is {}", ended.outcome),
+        Err(error) => tracing::error!(job, "the timeout could not be enforced: {}", error.with_cause()),
     }
 }
 

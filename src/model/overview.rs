@@ -28,6 +28,8 @@ pub struct JobOverview {
     pub job_schedule_interval: Option<Span>,
     /// Failures in a row that end it.
     pub job_max_failures: Option<u64>,
+    /// How long an attempt may take.
+    pub job_timeout: Option<Span>,
     /// PROCEDURE, STATEMENT or EXTERNAL.
     pub job_kind: String,
     /// What is wanted of it.

@@ -58,6 +58,13 @@ impl Output {
         self.answer(answer)
     }
 
+    /// Prints to stderr how something goes on, where a person may look.
+    pub fn progress(&self, text: &str) {
+        if self.screen.error_terminal {
+            self.aside(&format!("{text}\n"));
+        }
+    }
+
     /// Prints a note to stderr.
     pub fn note(&mut self, note: &str) {
         self.aside(&format!("{note}\n"));

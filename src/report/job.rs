@@ -65,6 +65,7 @@ fn lines(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<Vec<Cell>> {
         ("start", job.job_schedule_start.map(at)),
         ("finish", job.job_schedule_finish.map(at)),
         ("max failures", job.job_max_failures.map(|max| Cell::text(max.to_string()))),
+        ("timeout", job.job_timeout.map(|timeout| Cell::text(timeout.to_string()))),
         ("defined", job.job_defined.map(at)),
         ("status", Some(status(job))),
         ("", text(&job.status_detail)),

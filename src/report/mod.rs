@@ -12,7 +12,7 @@ pub use defined::{altered, defined, dropped};
 pub use installed::{installed, uninstalled};
 pub use job::{details, job};
 pub use list::list;
-pub use requested::{requested, switched};
+pub use requested::{cancelled, requested, switched};
 pub use status::{status, status_table};
 
 use crate::db::Rows;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{Answer, Block};
-use crate::db::Rows;
-use crate::model::JobName;
+use crate::db::{Record, Rows};
+use crate::model::{JobName, Span};
 
 /// Says what a job was and is.
 pub fn requested(mut rows: Rows, name: &JobName) -> Answer {
@@ -20,6 +20,16 @@ pub fn requested(mut rows: Rows, name: &JobName) -> Answer {
         row.insert("job_name".into(), name.as_str().into());
     }
     Answer::new(rows, blocks)
+}
+
+/// Says how a run ended that was to be stopped.
+pub fn cancelled(row: Record, name: &JobName, outcome: &str, run_no: u64, took: Option<Span>) -> Answer {
+    let took = took.map(|took| format!(" after {}", took.brief())).unwrap_or_default();
+    let sentence = match outcome {
+        "OK" => format!("`{name}`: run {run_no} completed{took}, before it could be stopped"),
+        _ => format!("`{name}`: run {run_no} is {outcome}{took}"),
+    };
+    Answer::new(row.into(), vec![Block::Text(sentence)])
 }
 
 /// Says whether the switch of all jobs is on.

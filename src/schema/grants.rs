@@ -20,13 +20,16 @@ pub fn owner(schema: &str, owner: &str) -> Vec<String> {
 /// What makes a locked account that has just what jobctl's view and routines need of their definer.
 pub async fn definer(conn: &mut Conn, schema: &str, definer: &Account) -> Result<Vec<String>, Error> {
     let pattern = pattern(conn, schema).await?;
+    let mysql = can(conn, "DO @@server_uuid").await?;
     let mut grants = vec![
         format!("CREATE USER {definer} ACCOUNT LOCK"),
         format!("GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {pattern}.* TO {definer}"),
         // Tells whether the session of an open run still lives, and on MySQL whether a body left temporary tables.
         format!("GRANT PROCESS ON *.* TO {definer}"),
+        // Stops runs, whatever they are in the middle of.
+        format!("GRANT {} ON *.* TO {definer}", if mysql { "CONNECTION_ADMIN" } else { "CONNECTION ADMIN" }),
     ];
-    if can(conn, "DO @@server_uuid").await? {
+    if mysql {
         // Only MySQL has these: several primaries, where no lock holds, and what a body left: user variables, tables.
         let tables = ["replication_group_members", "user_variables_by_thread", "memory_summary_by_thread_by_event_name"];
         grants.extend(tables.map(|table| format!("GRANT SELECT ON performance_schema.{table} TO {definer}")));

@@ -63,6 +63,7 @@ pub const OBJECTS: &[Object] = &[
     routine!("_alter", true),
     routine!("_callable", true),
     routine!("_caller", false),
+    routine!("_cancel", true),
     routine!("_check_name", false),
     routine!("_check_time", false),
     routine!("_close_span", false),
@@ -98,6 +99,7 @@ pub const OBJECTS: &[Object] = &[
     routine!("_stale", false),
     routine!("_step", true),
     routine!("_stop", true),
+    routine!("_stop_run", false),
     routine!("_switch", true),
     routine!("_traces", true),
     routine!("_traces_clear", true),
@@ -105,11 +107,13 @@ pub const OBJECTS: &[Object] = &[
     routine!("_unlock", true),
     routine!("_uptime", false),
     routine!("_wait", true),
+    routine!("_watch", true),
     routine!("_write", false),
     routine!("token", true),
     routine!("ticket", true),
     routine!("abort", true),
     routine!("alter", true),
+    routine!("cancel", true),
     routine!("controller", true),
     routine!("define", true),
     routine!("disable", true),
@@ -127,6 +131,7 @@ pub const OBJECTS: &[Object] = &[
     routine!("run", true),
     routine!("run_with", true),
     routine!("stop", true),
+    routine!("watch", true),
 ];
 
 /// The routines, in the order of installation.

@@ -13,6 +13,7 @@ mod ending;
 mod errors;
 mod globals;
 mod installing;
+mod killing;
 mod leaking;
 mod missing_dependencies;
 mod repairing;
