@@ -104,7 +104,7 @@ async fn show(
 async fn run_jobs(settings: Settings) -> Result<(), Error> {
     // Signals are heard by whoever shows the demo; this one ends with its server.
     let mut signals = Signals::listen()?;
-    controller::run(&settings, Plan { names: Vec::new(), controller: "demo".into(), exact: false, ttl: Plan::TTL, session_max_age: None }, &mut signals).await
+    controller::run(&settings, Plan { names: Vec::new(), controller: "demo".into(), exact: false, ttl: Plan::TTL, session_max_age: None, grace: None, kill_after_grace: false }, &mut signals).await
 }
 
 /// How the jobs are when the demo ends, and what all came to.

@@ -1,6 +1,6 @@
 //! `jobctl start`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::controller::{self, Plan, Signals};
 use crate::error::Error;
@@ -27,7 +27,7 @@ Under systemd, which starts it at boot and again if it fails:
 ///
 /// Each job gets a connection of its own. One line on stderr tells each thing that happens. Ends with 0 when all the named
 /// jobs are FINISHED, with 1 when one ended otherwise; with --all it never ends by itself. After a signal the present runs
-/// are finished first; after a second one they are left to the server.
+/// are finished first; a second one stops them, as `jobctl cancel` does; a third leaves them to the server.
 #[derive(Args, Debug)]
 #[command(after_long_help = SYSTEMD)]
 pub struct StartArgs {
@@ -46,6 +46,21 @@ pub struct StartArgs {
     /// Age at which a runner's session is replaced, between two runs [default: 1h; MariaDB 5m]
     #[arg(long, value_name = "SPAN")]
     pub session_max_age: Option<Span>,
+    /// Time that present runs have after a signal [default: as long as they take]
+    #[arg(long, value_name = "SPAN")]
+    pub grace: Option<Span>,
+    /// What becomes of runs that take longer: leave (to the server) or kill
+    #[arg(long, value_name = "WAY", default_value = "leave", hide_possible_values = true)]
+    pub on_grace: OnGrace,
+}
+
+/// What becomes of runs that take longer than the grace.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum OnGrace {
+    /// The server finishes and records them.
+    Leave,
+    /// They are stopped.
+    Kill,
 }
 
 /// Runs the controller until it ends.
@@ -56,7 +71,8 @@ pub async fn run(settings: &Settings, args: StartArgs) -> Result<Answer, Error> 
     let names = args.names.iter().map(|name| name.as_str().to_owned()).collect();
     let ttl = args.ttl.map_or(Plan::TTL, Span::duration);
     let session_max_age = args.session_max_age.map(Span::duration);
-    let plan = Plan { names, controller, exact, ttl, session_max_age };
+    let (grace, kill_after_grace) = (args.grace.map(Span::duration), args.on_grace == OnGrace::Kill);
+    let plan = Plan { names, controller, exact, ttl, session_max_age, grace, kill_after_grace };
     controller::run(settings, plan, &mut signals).await?;
     Ok(Answer::default())
 }

@@ -48,6 +48,10 @@ pub struct Plan {
     pub ttl: Duration,
     /// Age at which the session of a runner is replaced by a new one; `None`: as the schema says.
     pub session_max_age: Option<Duration>,
+    /// How long present runs may take after a signal; `None`: as long as they want.
+    pub grace: Option<Duration>,
+    /// Whether those that take longer are stopped; else the server finishes and records them.
+    pub kill_after_grace: bool,
 }
 
 impl Plan {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, interval};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, interval, sleep_until};
 
 use super::backoff::Backoff;
 use super::bell::Bell;
@@ -34,6 +35,8 @@ pub struct Supervisor {
     reporter: mpsc::UnboundedSender<(String, Report)>,
     /// Set when no new session may be opened any more.
     stopping: Arc<AtomicBool>,
+    /// Runs that are being stopped: each is stayed with until it is over.
+    stops: JoinSet<()>,
 }
 
 /// What the supervisor knows of a job.
@@ -51,7 +54,7 @@ struct Job {
     /// What was said last, so that a refusal that stays is said once.
     said: Option<String>,
     /// The run that is being stopped because it took too long.
-    stopping: Option<Timestamp>,
+    late: Option<Timestamp>,
     /// How its schedule ended, if it did.
     ended: Option<String>,
     /// What a runner has to know of, as it was at the last look.
@@ -70,7 +73,7 @@ impl Default for Job {
             not_before: Instant::now(),
             backoff: Backoff::default(),
             said: None,
-            stopping: None,
+            late: None,
             ended: None,
             seen: None,
         }
@@ -99,6 +102,7 @@ impl Supervisor {
             reports,
             reporter,
             stopping: Arc::default(),
+            stops: JoinSet::new(),
         })
     }
 
@@ -116,8 +120,10 @@ impl Supervisor {
                     break;
                 }
                 Some((name, report)) = self.reports.recv() => self.hear(name, report),
+                Some(_) = self.stops.join_next() => {}
                 Some(jobs) = self.looks.recv() => {
                     self.tend(&jobs);
+                    self.stop_late_runs(&jobs);
                     if let Some(ended) = self.all_ended() {
                         return ended;
                     }
@@ -127,23 +133,36 @@ impl Supervisor {
         self.drain(signals).await
     }
 
-    /// Waits until all runners have ended, asking those that work; a second signal ends the wait.
+    /// Waits until all runners have ended, asking those that work. Whoever does not want to wait sends a second signal, which
+    /// stops the present runs, or a third, which leaves them to the server; so may the end of the grace.
     async fn drain(mut self, signals: &mut Signals) -> Result<(), Error> {
         self.stopping.store(true, Ordering::Relaxed);
         let mut again = interval(ASK_AGAIN);
-        while self.jobs.values().any(|job| job.running) {
+        let mut grace = self.plan.grace.map(|grace| Instant::now() + grace);
+        let mut impatient = None;
+        while self.jobs.values().any(|job| job.running) || !self.stops.is_empty() {
             let asking = self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.connection?))).collect();
             let waiting = self.jobs.values().filter(|job| job.running).map(|job| job.job_id).collect();
             tokio::select! {
-                signal = signals.next() => {
-                    for (name, job) in self.jobs.iter().filter(|(_, job)| job.running) {
-                        tracing::warn!(job = name, connection = job.connection, "left to the server, which finishes its run");
+                signal = signals.next() => match impatient.replace(signal) {
+                    None => {
+                        tracing::warn!("{} again: runs are stopped", signal.name());
+                        self.stop_runs("its controller got a second signal");
                     }
-                    return Err(signal.into());
+                    Some(_) => return self.leave(Err(signal.into())),
+                },
+                () = at(grace) => {
+                    grace = None;
+                    if !self.plan.kill_after_grace {
+                        return self.leave(Ok(()));
+                    }
+                    tracing::warn!("the grace is over: runs are stopped");
+                    self.stop_runs("its controller ended, and the grace was over");
                 }
                 Some((name, report)) = self.reports.recv() => self.hear(name, report),
+                Some(_) = self.stops.join_next() => {}
                 // Heartbeats go on as long as somebody takes the looks.
-                Some(_) = self.looks.recv() => {}
+                Some(jobs) = self.looks.recv() => self.stop_late_runs(&jobs),
                 _ = again.tick() => {
                     let (settings, bell) = (self.settings.clone(), self.bell.clone());
                     tokio::spawn(async move {
@@ -156,7 +175,41 @@ impl Supervisor {
             }
         }
         tracing::info!("all runners have ended");
-        Ok(())
+        impatient.map_or(Ok(()), |signal| Err(signal.ended()))
+    }
+
+    /// Names the runs that go on without us.
+    fn leave(&self, ended: Result<(), Error>) -> Result<(), Error> {
+        for (name, job) in self.jobs.iter().filter(|(_, job)| job.running) {
+            tracing::warn!(job = name, connection = job.connection, "left to the server, which finishes its run");
+        }
+        ended
+    }
+
+    /// Stops all present runs.
+    fn stop_runs(&mut self, reason: &'static str) {
+        for (name, _) in self.jobs.iter().filter(|(_, job)| job.running) {
+            let (settings, job) = (self.settings.clone(), name.clone());
+            self.stops.spawn(async move {
+                match kill::stop(&settings, &job, Why::Asked(Some(reason)), |_| {}).await {
+                    Ok(ended) => tracing::warn!(job, run_no = ended.run_no, "run stopped, it is {}", ended.outcome),
+                    // It was between two runs.
+                    Err(error) if error.code == Some(45004) => {}
+                    Err(error) => tracing::error!(job, "its run could not be stopped: {}", error.with_cause()),
+                }
+            });
+        }
+    }
+
+    /// Stops the runs that take longer than they may, each once.
+    fn stop_late_runs(&mut self, seen: &[JobOverview]) {
+        for overview in seen.iter().filter(|overview| late(overview)) {
+            let Some(job) = self.jobs.get_mut(&overview.job_name).filter(|job| job.running) else { continue };
+            if job.late != overview.last_started_at {
+                job.late = overview.last_started_at;
+                self.stops.spawn(stop_late(self.settings.clone(), overview.job_name.clone()));
+            }
+        }
     }
 
     /// Takes in what a runner says.
@@ -204,10 +257,6 @@ impl Supervisor {
                 rung.push(overview.job_id);
             }
             if job.running {
-                if late(overview) && job.stopping != overview.last_started_at {
-                    job.stopping = overview.last_started_at;
-                    tokio::spawn(stop_late(self.settings.clone(), name.clone()));
-                }
                 continue;
             }
             let wanted = wants_runner(overview);
@@ -245,6 +294,14 @@ impl Supervisor {
             true => Ok(()),
             false => Err(Error::new(Kind::Failed, format!("not all schedules came to their end: {}", failed.join(", ")))),
         })
+    }
+}
+
+/// Waits until an instant, or for ever.
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => sleep_until(instant).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::tool::{SOON, Tool, bad, call, good, json, status};
+use super::tool::{Going, SOON, Tool, bad, call, good, json, status};
 use crate::db::{Account, Db};
 use crate::each::{each, wait_until};
 use crate::session::Session;
@@ -324,12 +324,20 @@ fn a_signal_lets_bodies_finish_and_records_them() {
     });
 }
 
+/// Job `name` of Bob, a run of which takes four seconds.
+async fn slow(db: &Db, bob: &Account, name: &str) -> Going {
+    good(db, bob, &["define", name, "--call", &call(db, "slow"), "--every", "0.5s"]).await;
+    let start = Tool::new(db, bob, &["start", name, "--grace", "1s"]);
+    let start = if name == "kill" { start.argument("--on-grace=kill") } else { start }.start();
+    status(db, bob, name, "RUNNING").await;
+    start
+}
+
 #[test]
-fn a_second_signal_leaves_the_run_to_the_server_which_records_it() {
+fn a_second_signal_stops_the_run() {
     each(|db| async move {
         let bob = db.account("bob").await;
-        db.table("done", "(n INT)").await;
-        db.body("slow", "BEGIN DECLARE n INT; SET n = SLEEP(4); INSERT INTO done VALUES (1); END").await;
+        db.body("slow", "BEGIN WHILE TRUE DO DO SLEEP(0.5); END WHILE; END").await;
         let mut admin = db.admin().await;
         for (job, signal, wanted) in [("a", "TERM", 143), ("b", "INT", 130)] {
             good(&db, &bob, &["define", job, "--call", &call(&db, "slow"), "--every", "0.5s"]).await;
@@ -340,17 +348,39 @@ fn a_second_signal_leaves_the_run_to_the_server_which_records_it() {
             start.signal(signal);
             let (code, log) = start.ends().await;
             assert_eq!(code, wanted, "{log:#?}");
-            assert!(log.iter().any(|line| line.contains(job) && line.contains("left to the server")), "{log:#?}");
-            assert_eq!(json(&db, &bob, &["status", job]).await[0]["status"], "RUNNING");
+            assert!(log.iter().any(|line| line.contains("run stopped, it is KILLED")), "{log:#?}");
+            let row = format!("SELECT outcome, run_stop_reason FROM job_run WHERE job_name = '{job}' AND attempt > 0");
+            assert_eq!(admin.rows(&row).await, [["KILLED", "its controller got a second signal"]]);
         }
-        let ok = "SELECT COUNT(*) FROM job_run WHERE outcome = 'OK'";
-        wait_until("the server has recorded both", SOON, async || admin.number(ok).await == 2).await;
-        // They had been asked to end: no further cycle.
-        for job in ["a", "b"] {
-            status(&db, &bob, job, "ENABLED").await;
+        nothing_left(&db, &bob, &mut admin).await;
+    });
+}
+
+#[test]
+fn when_the_grace_is_over_runs_are_left_to_the_server_or_stopped() {
+    each(|db| async move {
+        let bob = db.account("bob").await;
+        db.table("done", "(n INT)").await;
+        db.body("slow", "BEGIN DECLARE n INT; SET n = SLEEP(4); INSERT INTO done VALUES (1); END").await;
+        let mut admin = db.admin().await;
+        let leaves = slow(&db, &bob, "leave").await;
+        let kills = slow(&db, &bob, "kill").await;
+        for start in [&leaves, &kills] {
+            start.signal("TERM");
         }
-        assert_eq!(admin.one("SELECT COUNT(*) FROM job_run WHERE outcome NOT IN ('OK', 'SKIPPED')").await, "0");
-        assert_eq!(admin.number(ok).await, 2);
+        let (code, log) = leaves.ends().await;
+        assert_eq!(code, 0, "{log:#?}");
+        assert!(log.iter().any(|line| line.contains("leave: left to the server")), "{log:#?}");
+        assert_eq!(json(&db, &bob, &["status", "leave"]).await[0]["status"], "RUNNING");
+        let (code, log) = kills.ends().await;
+        assert_eq!(code, 0, "{log:#?}");
+        assert!(log.iter().any(|line| line.contains("kill: run stopped, it is KILLED")), "{log:#?}");
+        let outcomes = "SELECT job_name, outcome FROM job_run WHERE attempt > 0 AND outcome <> 'RUNNING' ORDER BY job_name";
+        wait_until("the server has recorded it", SOON, async || admin.rows(outcomes).await.len() == 2).await;
+        assert_eq!(admin.rows(outcomes).await, [["kill", "KILLED"], ["leave", "OK"]]);
+        // It had been asked to end: no further cycle.
+        status(&db, &bob, "leave", "ENABLED").await;
+        assert_eq!(admin.rows(outcomes).await.len(), 2);
         nothing_left(&db, &bob, &mut admin).await;
     });
 }

@@ -52,6 +52,12 @@ impl Tool {
         Self(command, format!("jobctl {}", arguments.join(" ")))
     }
 
+    /// Adds an argument.
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.0.arg(argument);
+        self
+    }
+
     /// Sets a variable of the environment.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.0.env(name, value);
