@@ -16,7 +16,7 @@ BEGIN
     DECLARE v_next_1, v_next_2, v_next_3 DATETIME(6);
     DECLARE v_tries INT DEFAULT 0;
     DECLARE v_known LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
-        DEFAULT '["schema", "procedure", "every", "start", "finish", "max_failures", "timeout", "description", "rename"]';
+        DEFAULT '["schema", "procedure", "every", "start", "finish", "max_failures", "timeout", "on_lost", "description", "rename"]';
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN

@@ -24,7 +24,7 @@ define: BEGIN
 
     CALL job$_caller(in_token, v_account, v_owner);
     CALL job$_options('job$define', in_options,
-        '["schema", "procedure", "every", "start", "finish", "max_failures", "timeout", "description", "replace", "if_not_exists"]');
+        '["schema", "procedure", "every", "start", "finish", "max_failures", "timeout", "on_lost", "description", "replace", "if_not_exists"]');
     CALL job$_check_name('job$define', in_job_name);
     CALL job$_option(in_options, 'replace', v_replace);
     CALL job$_option(in_options, 'if_not_exists', v_keep);

@@ -15,6 +15,7 @@ BEGIN
         'finish', CAST(job_schedule_finish AS CHAR),
         'max_failures', job_max_failures,
         'timeout', CAST(job_timeout AS CHAR),
+        'on_lost', LOWER(job_on_lost),
         'description', job_description
     ) INTO out_options
     FROM job WHERE job_id = in_job_id FOR UPDATE;

@@ -19,10 +19,9 @@ step: BEGIN
     DECLARE v_epoch, v_stop_epoch, v_cycles, v_known BIGINT UNSIGNED;
     DECLARE v_token, v_life_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_schema, v_procedure VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_host, v_server, v_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_retry_for DATETIME(6);
+    DECLARE v_attempt INT UNSIGNED;
     DECLARE v_tries INT DEFAULT 0;
     DECLARE v_reason VARCHAR(32) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_runner_reason, v_new_reason VARCHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
@@ -106,13 +105,11 @@ step: BEGIN
 
             CALL job$_plan(in_job_id);
             SELECT job_next, job_schedule_anchor, job_schedule_start, job_schedule_finish, job_schedule_interval, job_runner_status, job_runner_reason,
-                   job_runner_seen, job_runner_start, job_runner_last_cycle_finish, job_runner_cycles, job_run_counter + 1,
-                   job_owner, job_name, job_procedure_schema, job_procedure_name,
-                   job_runner_account, job_runner_host, job_runner_server, job_runner_controller
+                   job_runner_seen, job_runner_start, job_runner_last_cycle_finish, job_runner_cycles,
+                   job_owner, job_runner_account, job_retry_for, job_retry_attempt
             INTO v_next, v_anchor, v_start, v_finish, v_interval, v_runner_status, v_runner_reason,
-                 v_seen, v_runner_start, v_cycle_finish, v_cycles, out_run_no,
-                 v_owner, v_name, v_schema, v_procedure,
-                 v_account, v_host, v_server, v_controller
+                 v_seen, v_runner_start, v_cycle_finish, v_cycles,
+                 v_owner, v_account, v_retry_for, v_attempt
             FROM job WHERE job_id = in_job_id FOR UPDATE;
             SET v_now = UTC_TIMESTAMP(6);
             SET v_switched = EXISTS (SELECT 1 FROM job_switch WHERE switch_owner IN ('', v_owner));
@@ -125,6 +122,16 @@ step: BEGIN
                 SET out_message = CONCAT(v_reason, ': skipped ', v_next, ' to ', v_last, ' UTC');
                 COMMIT AND NO CHAIN NO RELEASE;
                 SET out_action = 'SKIP';
+                LEAVE step;
+            END IF;
+
+            IF v_retry_for IS NOT NULL AND (v_status = 'PAUSED' OR v_switched) THEN
+                -- What falls into a pause is never caught up.
+                UPDATE job SET job_retry_for = NULL, job_retry_attempt = NULL, job_changed = job_changed WHERE job_id = in_job_id;
+            ELSEIF v_retry_for IS NOT NULL THEN
+                CALL job$_claim(in_job_id, v_retry_for, v_attempt, v_next, out_run_no, out_call);
+                COMMIT AND NO CHAIN NO RELEASE;
+                SET out_action = 'RUN';
                 LEAVE step;
             END IF;
 
@@ -177,28 +184,9 @@ step: BEGIN
                     SET out_action = 'SKIP';
                     LEAVE step;
                 END IF;
-                INSERT INTO job_run (
-                    job_id, run_no, run_kind, outcome, job_owner, job_name, scheduled_for, attempt, started_at,
-                    run_account, run_host, run_connection_id, run_server, run_controller, run_epoch
-                ) VALUES (
-                    in_job_id, out_run_no, 'SCHEDULED', 'RUNNING', v_owner, v_name, v_next, 1, v_now,
-                    v_account, v_host, CONNECTION_ID(), v_server, v_controller, v_epoch
-                );
-                UPDATE job
-                SET job_next = v_after,
-                    job_run_counter = out_run_no,
-                    job_run_open = out_run_no,
-                    job_run_last = out_run_no,
-                    job_runner_status = 'RUNNING',
-                    job_runner_reason = NULL,
-                    job_runner_seen = v_now,
-                    job_runner_last_cycle_start = v_now,
-                    job_runner_last_cycle_finish = NULL,
-                    job_changed = job_changed
-                WHERE job_id = in_job_id;
+                CALL job$_claim(in_job_id, v_next, 1, v_after, out_run_no, out_call);
                 COMMIT AND NO CHAIN NO RELEASE;
                 SET out_action = 'RUN';
-                SET out_call = CONCAT('CALL `', REPLACE(v_schema, '`', '``'), '`.`', REPLACE(v_procedure, '`', '``'), '`()');
                 LEAVE step;
             END IF;
 

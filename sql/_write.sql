@@ -9,7 +9,7 @@ SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
 BEGIN
-    DECLARE v_schema, v_procedure, v_every, v_max_failures, v_timeout, v_description, v_time
+    DECLARE v_schema, v_procedure, v_every, v_max_failures, v_timeout, v_on_lost, v_description, v_time
         LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_start, v_finish DATETIME(6);
     DECLARE v_interval DECIMAL(16,6);
@@ -23,6 +23,7 @@ BEGIN
     CALL job$_check_time(in_routine, 'finish', v_time, v_finish);
     CALL job$_option(in_options, 'max_failures', v_max_failures);
     CALL job$_option(in_options, 'timeout', v_timeout);
+    CALL job$_option(in_options, 'on_lost', v_on_lost);
     CALL job$_option(in_options, 'description', v_description);
 
     IF COALESCE(v_schema, '') = '' OR COALESCE(v_procedure, '') = '' OR CHAR_LENGTH(v_schema) > 64 OR CHAR_LENGTH(v_procedure) > 64 THEN
@@ -47,6 +48,9 @@ BEGIN
     IF v_timeout IS NOT NULL AND (v_timeout NOT REGEXP '^[0-9]{1,10}([.][0-9]{1,6})?$' OR v_timeout + 0 NOT BETWEEN 0.1 AND 3155760000) THEN
         CALL job$_fail(45002, CONCAT(in_routine, ': timeout must be seconds, between 0.1 and 3155760000'));
     END IF;
+    IF COALESCE(v_on_lost, 'skip') NOT IN ('skip', 'retry') THEN
+        CALL job$_fail(45002, CONCAT(in_routine, ': on_lost must be skip or retry'));
+    END IF;
     IF CHAR_LENGTH(v_description) > 1024 THEN
         CALL job$_fail(45002, CONCAT(in_routine, ': a description has at most 1024 characters'));
     END IF;
@@ -60,6 +64,7 @@ BEGIN
         job_schedule_finish = v_finish,
         job_schedule_interval = v_interval,
         job_max_failures = v_max_failures,
-        job_timeout = v_timeout
+        job_timeout = v_timeout,
+        job_on_lost = UPPER(COALESCE(v_on_lost, 'skip'))
     WHERE job_id = in_job_id;
 END

@@ -2,7 +2,7 @@ CREATE PROCEDURE job$alter(
     IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Changes the caller''s job in_job_name; what the options do not name stays. Options, one JSON document: schema and procedure (together), every, start, finish, max_failures, timeout, description as for job$define, null takes one away; rename (the new name). A live runner obeys at its next look. Answers one row (job_id, job_status, next_1, next_2, next_3). Commits the caller''s open transaction. Errors: 45002 wrong definition, 45003 no such job, 45004 the new name is taken. Example: CALL job$alter(''nightly'', ''{"every": 3600, "finish": null}'')'
+COMMENT 'Changes the caller''s job in_job_name; what the options do not name stays. Options, one JSON document: schema and procedure (together), every, start, finish, max_failures, timeout, on_lost, description as for job$define, null takes one away; rename (the new name). A live runner obeys at its next look. Answers one row (job_id, job_status, next_1, next_2, next_3). Commits the caller''s open transaction. Errors: 45002 wrong definition, 45003 no such job, 45004 the new name is taken. Example: CALL job$alter(''nightly'', ''{"every": 3600, "finish": null}'')'
 SQL SECURITY INVOKER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -11,7 +11,7 @@ BEGIN
     DECLARE v_schema, v_procedure LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
     CALL job$_options('job$alter', in_options,
-        '["schema", "procedure", "every", "start", "finish", "max_failures", "timeout", "description", "rename"]');
+        '["schema", "procedure", "every", "start", "finish", "max_failures", "timeout", "on_lost", "description", "rename"]');
     IF JSON_CONTAINS_PATH(in_options, 'one', '$.schema', '$.procedure') THEN
         CALL job$_option(in_options, 'schema', v_schema);
         CALL job$_option(in_options, 'procedure', v_procedure);

@@ -16,6 +16,7 @@ SELECT
     o.job_schedule_anchor,
     o.job_max_failures,
     o.job_timeout,
+    o.job_on_lost,
     o.job_status,
     CASE
         WHEN o.job_status IN ('FINISHED', 'ERROR') THEN o.job_status

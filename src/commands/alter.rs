@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::request::about;
-use super::schedule::{Instants, wrong, zone};
+use super::schedule::{Instants, OnLost, wrong, zone};
 use crate::db::{self, Session};
 use crate::error::{Error, Kind};
 use crate::model::{JobName, ProcedureName, Span};
@@ -39,6 +39,9 @@ pub struct AlterArgs {
     /// Time after which an attempt is stopped
     #[arg(long, value_name = "SPAN|none")]
     pub timeout: Option<String>,
+    /// What becomes of an occurrence whose run was lost: skip or retry
+    #[arg(long, value_name = "WAY", hide_possible_values = true)]
+    pub on_lost: Option<OnLost>,
     /// What the job is for
     #[arg(long, value_name = "TEXT|none")]
     pub description: Option<String>,
@@ -75,6 +78,9 @@ pub async fn run(settings: &Settings, args: AlterArgs) -> Result<Answer, Error> 
         if let Some(text) = text {
             options.insert(key.into(), if text == NONE { Value::Null } else { text.as_str().into() });
         }
+    }
+    if let Some(way) = args.on_lost {
+        options.insert("on_lost".into(), way.word().into());
     }
     if let Some(name) = &args.rename {
         options.insert("rename".into(), name.as_str().into());

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::schedule::{Instants, wrong, zone};
+use super::schedule::{Instants, OnLost, wrong, zone};
 use crate::db::{self, Session};
 use crate::error::{Error, Kind};
 use crate::model::{JobName, ProcedureName, Span};
@@ -38,6 +38,9 @@ pub struct DefineArgs {
     /// Time after which an attempt is stopped
     #[arg(long, value_name = "SPAN")]
     pub timeout: Option<Span>,
+    /// What becomes of an occurrence whose run was lost, as its server or session died: skip, or retry (at least once)
+    #[arg(long, value_name = "WAY", hide_possible_values = true)]
+    pub on_lost: Option<OnLost>,
     /// What the job is for
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
@@ -62,6 +65,7 @@ pub async fn run(settings: &Settings, args: DefineArgs) -> Result<Answer, Error>
         "finish": instant(&args.finish)?,
         "max_failures": args.max_failures,
         "timeout": args.timeout.map(Span::seconds),
+        "on_lost": args.on_lost.map(OnLost::word),
         "description": args.description,
         "replace": args.replace,
         "if_not_exists": args.if_not_exists,

@@ -1,5 +1,6 @@
-//! Times as `define` and `alter` take them.
+//! Times, and other words, as `define` and `alter` take them.
 
+use clap::ValueEnum;
 use jiff::tz::TimeZone;
 
 use crate::error::Error;
@@ -48,4 +49,23 @@ pub fn wrong(error: Error) -> Error {
         "`--call` takes a procedure without arguments that you may execute: `GRANT EXECUTE ON PROCEDURE ...`"
     };
     error.hint(hint)
+}
+
+/// What becomes of an occurrence whose run was lost.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum OnLost {
+    /// It is not run again.
+    Skip,
+    /// It is run again, at once.
+    Retry,
+}
+
+impl OnLost {
+    /// As the options of the SQL routines have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            OnLost::Skip => "skip",
+            OnLost::Retry => "retry",
+        }
+    }
 }

@@ -30,6 +30,8 @@ pub struct JobOverview {
     pub job_max_failures: Option<u64>,
     /// How long an attempt may take.
     pub job_timeout: Option<Span>,
+    /// SKIP or RETRY: what becomes of an occurrence whose run was lost.
+    pub job_on_lost: String,
     /// PROCEDURE, STATEMENT or EXTERNAL.
     pub job_kind: String,
     /// What is wanted of it.

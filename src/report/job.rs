@@ -66,6 +66,7 @@ fn lines(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<Vec<Cell>> {
         ("finish", job.job_schedule_finish.map(at)),
         ("max failures", job.job_max_failures.map(|max| Cell::text(max.to_string()))),
         ("timeout", job.job_timeout.map(|timeout| Cell::text(timeout.to_string()))),
+        ("on lost", (job.job_on_lost != "SKIP").then(|| Cell::text(job.job_on_lost.to_lowercase()))),
         ("defined", job.job_defined.map(at)),
         ("status", Some(status(job))),
         ("", text(&job.status_detail)),

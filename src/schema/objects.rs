@@ -66,6 +66,7 @@ pub const OBJECTS: &[Object] = &[
     routine!("_cancel", true),
     routine!("_check_name", false),
     routine!("_check_time", false),
+    routine!("_claim", false),
     routine!("_close_span", false),
     routine!("_controller", true),
     routine!("_controller_lives", false),

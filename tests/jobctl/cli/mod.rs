@@ -15,6 +15,7 @@ mod globals;
 mod installing;
 mod killing;
 mod leaking;
+mod losing;
 mod missing_dependencies;
 mod repairing;
 mod screens;
