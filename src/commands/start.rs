@@ -10,10 +10,14 @@ use crate::settings::{self, Settings};
 
 /// How it becomes a service.
 const SYSTEMD: &str = "\
-Under systemd, which starts it at boot and again if it fails:
+Under systemd, which starts it at boot, and again if it fails or hangs:
   [Unit]
   After=network-online.target
   [Service]
+  Type=notify
+  WatchdogSec=30
+  # more than --grace, or than your longest run
+  TimeoutStopSec=5min
   Environment=JOBCTL_URL=mysql://shop@db:3306/jobctl
   # holds MYSQL_PWD=..., readable by root alone
   EnvironmentFile=/etc/jobctl.password

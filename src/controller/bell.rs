@@ -73,9 +73,14 @@ impl Bell {
 
     /// Holds a bell for a job, as soon as there is one to be held; `None` when the process ends.
     pub async fn take(&self, job_id: u64) -> Option<Place> {
-        let (answer, place) = oneshot::channel();
-        self.requests.send(Request::Take(job_id, answer)).ok()?;
-        place.await.ok()
+        loop {
+            let (answer, place) = oneshot::channel();
+            self.requests.send(Request::Take(job_id, answer)).ok()?;
+            // A bell that breaks in that moment answers nothing; the next one will.
+            if let Ok(place) = place.await {
+                return Some(place);
+            }
+        }
     }
 
     /// Wakes the runners of these jobs.

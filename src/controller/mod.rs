@@ -7,6 +7,7 @@
 //! - `notice`: what a runner says while it works.
 //! - `ending`: asks runners to end.
 //! - `kill`: stops a run, and stays until it is over.
+//! - `service`: tells systemd.
 //! - `signals`: SIGINT and SIGTERM, heard in one place.
 //! - `backoff`: how long to wait before trying again.
 
@@ -16,6 +17,7 @@ mod ending;
 mod kill;
 mod notice;
 mod runner;
+mod service;
 mod signals;
 mod supervisor;
 mod watch;

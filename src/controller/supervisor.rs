@@ -13,6 +13,7 @@ use tokio::time::{Instant, interval, sleep_until};
 use super::backoff::Backoff;
 use super::bell::Bell;
 use super::runner::{self, Report};
+use super::service::Service;
 use super::kill::{self, Why};
 use super::{Plan, Signals, ending, watch};
 use crate::error::{Error, Kind};
@@ -35,6 +36,7 @@ pub struct Supervisor {
     reporter: mpsc::UnboundedSender<(String, Report)>,
     /// Set when no new session may be opened any more.
     stopping: Arc<AtomicBool>,
+    service: Service,
     /// Runs that are being stopped: each is stayed with until it is over.
     stops: JoinSet<()>,
 }
@@ -102,6 +104,7 @@ impl Supervisor {
             reports,
             reporter,
             stopping: Arc::default(),
+            service: Service::ready(),
             stops: JoinSet::new(),
         })
     }
@@ -121,6 +124,7 @@ impl Supervisor {
                 }
                 Some((name, report)) = self.reports.recv() => self.hear(name, report),
                 Some(_) = self.stops.join_next() => {}
+                () = self.service.alive() => {}
                 Some(jobs) = self.looks.recv() => {
                     self.tend(&jobs);
                     self.stop_late_runs(&jobs);
@@ -137,6 +141,7 @@ impl Supervisor {
     /// stops the present runs, or a third, which leaves them to the server; so may the end of the grace.
     async fn drain(mut self, signals: &mut Signals) -> Result<(), Error> {
         self.stopping.store(true, Ordering::Relaxed);
+        self.service.stopping();
         let mut again = interval(ASK_AGAIN);
         let mut grace = self.plan.grace.map(|grace| Instant::now() + grace);
         let mut impatient = None;
@@ -161,6 +166,7 @@ impl Supervisor {
                 }
                 Some((name, report)) = self.reports.recv() => self.hear(name, report),
                 Some(_) = self.stops.join_next() => {}
+                () = self.service.alive() => {}
                 // Heartbeats go on as long as somebody takes the looks.
                 Some(jobs) = self.looks.recv() => self.stop_late_runs(&jobs),
                 _ = again.tick() => {

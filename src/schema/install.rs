@@ -52,8 +52,8 @@ pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<
     for statement in &plan.statements {
         match (conn.query_drop(&statement.sql).await.map_err(Error::from), statement.role) {
             (Err(error), Role::Grant) => warnings.push(format!("run by hand: `{}` ({})", statement.sql, error.with_cause())),
-            // The column or index is there.
-            (Err(error), Role::Table) if error.is_server(&[1060, 1061]) => {}
+            // The column, index or check is there.
+            (Err(error), Role::Table) if error.is_server(&[1060, 1061, 1826, 3822]) => {}
             (done, _) => done.map_err(|error| explain(error, &statement.sql))?,
         }
         if statement.role == Role::Door {

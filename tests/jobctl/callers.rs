@@ -35,7 +35,7 @@ async fn whole_life(db: Db, account: Account, job: String, settings: Vec<String>
     }
     let shown = session.attempt(&format!("CALL job$overview({job})")).await.map_err(told)?;
     let row = &shown[0][0];
-    if row[13] != "FINISHED" || !row.contains(&"OK".to_owned()) {
+    if !row.contains(&"FINISHED".to_owned()) || !row.contains(&"OK".to_owned()) {
         return Err(format!("{settings:?}: {row:?}"));
     }
     session.attempt(&format!("CALL job$get_lock({job}, @status, @by)")).await.map_err(told)?;

@@ -33,7 +33,7 @@ const GUESSES: [&str; 19] = [
 /// Every call that a runner makes, for job `id`, with `token`.
 fn runner_calls(db: &Db, id: &str, token: &str) -> Vec<String> {
     vec![
-        format!("CALL {}({id}, {token}, @action, @wait, @run_no, @call, @message)", of(db, "job$_step")),
+        format!("CALL {}({id}, {token}, NULL, @action, @wait, @run_no, @call, @message)", of(db, "job$_step")),
         format!("CALL {}({id}, {token}, 1, 1, 1234, '45000', 'forged', NULL, NULL, @seconds, @message)", of(db, "job$_record")),
         format!("CALL {}({id}, {token}, 0, 0, NULL, NULL, NULL, NULL, NULL, @seconds, @message)", of(db, "job$_record")),
         format!("CALL {}({id}, {token}, 'forged')", of(db, "job$_release")),
@@ -199,7 +199,7 @@ fn a_run_token_ends_with_its_runner() {
         session.run("CALL job$ticket(@token)").await;
         session.run(acquire).await;
         assert_eq!(session.row("SELECT @id, CHAR_LENGTH(@run_token), @message").await, ["1", "64", "NULL"]);
-        session.run("CALL job$_step(@id, @run_token, @action, @wait, @run_no, @call, @message)").await;
+        session.run("CALL job$_step(@id, @run_token, NULL, @action, @wait, @run_no, @call, @message)").await;
         assert_eq!(session.one("SELECT @action").await, "WAIT");
         session.run("CALL job$_release(@id, @run_token, 'done')").await;
         let before = holdings(&db, &bob).await;
