@@ -27,9 +27,10 @@ read -r _ <&3 || killed=yes
 # Its session may be only about to begin.
 until kill -KILL -"$!" 2>/dev/null || ! kill -0 "$!" 2>/dev/null; do sleep 0.05; done
 wait "$!" 2>/dev/null
-# The server is a grandchild, for which nobody can wait: look whether one of that session is still not dead.
+# The server is a grandchild, for which nobody can wait: look whether a thread of that session is still not dead. One may hold the
+# sockets when the first thread, which stands for the process, is dead already.
 lives() {
-  for stat in /proc/[0-9]*/stat; do
+  for stat in /proc/[0-9]*/task/[0-9]*/stat; do
     # number (name) state parent group session ...
     { read -r line <"$stat"; } 2>/dev/null && case ${line##*) } in [!ZX]\ *\ "$!"\ "$!"\ *) return 0 ;; esac
   done
