@@ -6,7 +6,8 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abort, alter, cancel, define, demo, disable, drop, enable, help, install, list, pause, resume, show, start, status, uninstall,
+    abort, alter, cancel, define, demo, disable, drop, enable, help, install, list, pause, resume, show, start, status,
+    uninstall,
 };
 use crate::error::Error;
 
@@ -182,13 +183,39 @@ fn usage(text: &str, verb: Option<String>) -> Error {
     let text = text.trim_start_matches("error: ").trim();
     let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
     let hints = rest.lines().map(str::trim).filter(|line| line.starts_with("tip: "));
-    let hints = hints.map(|line| line.trim_start_matches("tip: ").replace('\'', "`"));
-    let mut error = Error::usage(message.split_whitespace().collect::<Vec<_>>().join(" ").replace('\'', "`"));
+    let hints = hints.map(|line| plain(line.trim_start_matches("tip: ")));
+    let mut error = Error::usage(told(&plain(message), verb.as_deref()));
     error.hints.extend(hints);
+    if message.contains("'--host <HOST>'") {
+        return error.hint("`-h` is the host, as in `mysql`; help is `--help`");
+    }
     error.hint(match verb {
         Some(verb) => format!("`jobctl {verb} --help`"),
         None => "`jobctl --help` lists the commands".to_owned(),
     })
+}
+
+/// One line, in our words.
+fn plain(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\'', "`");
+    text.replace("subcommands exist", "commands are there")
+        .replace("subcommand exists", "command is there")
+        .replace("subcommand", "command")
+}
+
+/// Clap's sentence, shorter where ours is in it: "invalid value `5` for `--every <SPAN>`: `5` is no span of time: ...".
+fn told(message: &str, verb: Option<&str>) -> String {
+    if message.contains("arguments were not provided: <NAME>") && matches!(verb, Some("start" | "pause" | "resume")) {
+        return "name the jobs, or say `--all`".to_owned();
+    }
+    let ours = message.strip_prefix("invalid value ").and_then(|rest| rest.split_once(" for `")?.1.split_once("`: "));
+    match ours {
+        Some((option, why)) => {
+            let name = option.split_once(" <").map_or(option, |(name, _)| name);
+            format!("`{}`: {why}", name.trim_matches(['<', '>', '.']))
+        }
+        None => message.to_owned(),
+    }
 }
 
 /// The verb of a command line, as far as there is one.
@@ -251,7 +278,7 @@ mod tests {
     fn wrong_usage_is_one_sentence_and_a_hint() {
         let error = parse(["jobctl", "lost"].map(OsString::from)).expect_err("no such verb");
         assert_eq!(error.kind.exit_code(), 2);
-        assert_eq!(error.to_string(), "unrecognized subcommand `lost`");
+        assert_eq!(error.to_string(), "unrecognized command `lost`");
         assert!(error.hints.len() > 1);
     }
 

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 /// The job belongs to the account that defines it. Nothing runs until `jobctl start` or `CALL job$run` runs it.
 #[derive(Args, Debug)]
 pub struct DefineArgs {
-    /// Name of the job, unique among one's own
+    /// Name of the job, unique among yours
     pub name: JobName,
     /// Procedure to call, which takes no argument
     #[arg(long, value_name = "SCHEMA.PROCEDURE")]

@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::Value;
 use tokio::time::Instant;
 
-use super::status;
 use super::watch::{End, Watch, time_is_over};
 use crate::controller::{self, Plan, Signals};
 use crate::db::{self, Session};
@@ -17,9 +15,12 @@ use crate::output::{Output, log};
 use crate::report::{self, Answer};
 use crate::settings::Settings;
 
-/// What all runs came to.
-const COUNTS: &str = "SELECT CAST(COALESCE(SUM(outcome IN ('OK', 'ERROR')), 0) AS UNSIGNED) AS runs, \
-     CAST(COALESCE(SUM(outcome = 'ERROR'), 0) AS UNSIGNED) AS failed FROM jobctl.job_run";
+/// What came of all runs, by job.
+const COUNTS: &str = "SELECT j.job_name, \
+     CAST(COALESCE(SUM(r.outcome = 'OK'), 0) AS UNSIGNED) AS ok, \
+     CAST(COALESCE(SUM(r.outcome = 'ERROR'), 0) AS UNSIGNED) AS failed, \
+     CAST(COALESCE(SUM(r.span_count), 0) AS UNSIGNED) AS skipped \
+     FROM jobctl.job AS j LEFT JOIN jobctl.job_run AS r ON r.job_id = j.job_id GROUP BY j.job_name ORDER BY j.job_name";
 
 /// Watch jobs run in a throw-away server with a small shop in it
 ///
@@ -75,46 +76,63 @@ async fn show(
         signal = signals.next() => return Err(signal.ended()),
     };
     let connect = demo::how_to_connect(&shop);
-    if args.keep {
-        output.note(&connect);
-    }
     let until = args.duration.map(|duration| Instant::now() + duration.duration());
     let live = output.screen().is_some_and(|screen| screen.terminal);
     // A live screen shows the log itself.
     log::keep(live);
     let runners = tokio::spawn(run_jobs(shop.clone()));
     let title = format!("jobctl demo: a shop on a private server, {}", shop.server);
-    let watch = Watch { settings: &shop, names: &[], title, log: live, until };
-    let ended = watch.run(output, signals).await;
-    if let (Ok(End::Quit), true, false) = (&ended, args.keep, output.closed()) {
-        log::keep(false);
-        output.note(&format!("{connect}\nthe shop stays open until Ctrl-C"));
-        tokio::select! {
-            _ = signals.next() => {}
-            () = time_is_over(until) => {}
-        }
+    let notes = if args.keep { connect.clone() } else { Vec::new() };
+    let watch = Watch { settings: &shop, names: &[], title, notes, log: live, until };
+    let ended = if live {
+        watch.run(output, signals).await
+    } else {
+        connect.iter().filter(|_| args.keep).for_each(|line| output.note(line));
+        Ok(wait(until, signals).await)
+    };
+    if matches!((&ended, args.keep), (Ok(End::Quit), true)) {
+        connect.iter().for_each(|line| output.note(line));
+        output.note("the shop stays open until Ctrl-C");
+        wait(until, signals).await;
     }
-    let last = last_look(&server.root(settings), &shop).await;
+    let last = last_look(&server.root(settings)).await;
     // The server goes, and its sessions with it: nothing is left to be waited for.
     runners.abort();
     ended?;
     last
 }
 
+/// Waits until somebody or the time ends it.
+async fn wait(until: Option<Instant>, signals: &mut Signals) -> End {
+    tokio::select! {
+        signal = signals.next() => End::Signal(signal),
+        () = time_is_over(until) => End::Time,
+    }
+}
+
 async fn run_jobs(settings: Settings) -> Result<(), Error> {
     // Signals are heard by whoever shows the demo; this one ends with its server.
     let mut signals = Signals::listen()?;
-    controller::run(&settings, Plan { names: Vec::new(), controller: "demo".into(), exact: false, ttl: Plan::TTL, session_max_age: None, grace: None, kill_after_grace: false }, &mut signals).await
+    controller::run(
+        &settings,
+        Plan {
+            names: Vec::new(),
+            controller: "demo".into(),
+            exact: false,
+            ttl: Plan::TTL,
+            session_max_age: None,
+            grace: None,
+            kill_after_grace: false,
+        },
+        &mut signals,
+    )
+    .await
 }
 
-/// How the jobs are when the demo ends, and what all came to.
-async fn last_look(root: &Settings, shop: &Settings) -> Result<Answer, Error> {
+/// What came of all runs.
+async fn last_look(root: &Settings) -> Result<Answer, Error> {
     let mut conn = db::connect(root, Session::Own).await?;
-    let (rows, jobs, now) = status::read(&mut conn, shop, &[]).await?;
-    let counted = db::rows(&mut conn, COUNTS, ()).await?;
+    let counts = db::rows(&mut conn, COUNTS, ()).await?;
     conn.disconnect().await?;
-    let count = |name: &str| counted.first().and_then(|row| row.get(name)).and_then(Value::as_u64).unwrap_or(0);
-    let (runs, failed) = (count("runs"), count("failed"));
-    Ok(report::status(rows, &jobs, now)
-        .note(format!("{runs} runs, {failed} failed. The server is stopped, and nothing of it is left")))
+    Ok(report::shop(counts).note("The server is stopped, and nothing of it is left"))
 }

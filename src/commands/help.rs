@@ -29,7 +29,7 @@ const TOPICS: [(&str, &str); 4] = [
 pub fn text(args: &HelpArgs) -> Result<String, Error> {
     let mut command = Cli::command();
     command.build();
-    let Some(about) = &args.about else { return Ok(command.render_long_help().to_string()) };
+    let Some(about) = &args.about else { return Ok(command.render_help().to_string()) };
     if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| topic == about) {
         return Ok((*text).to_owned());
     }

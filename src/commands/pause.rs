@@ -16,7 +16,7 @@ pub struct PauseArgs {
     /// Names of the jobs
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
     pub names: Vec<JobName>,
-    /// Pause all one's jobs at once, by a switch beside them
+    /// Pause all your jobs at once, by a switch beside them
     #[arg(long)]
     pub all: bool,
     /// Why, for the record

@@ -12,6 +12,7 @@ use crate::settings::{self, Settings};
 const SYSTEMD: &str = "\
 Under systemd, which starts it at boot, and again if it fails or hangs:
   [Unit]
+  Wants=network-online.target
   After=network-online.target
   [Service]
   Type=notify
@@ -23,13 +24,14 @@ Under systemd, which starts it at boot, and again if it fails or hangs:
   EnvironmentFile=/etc/jobctl.password
   ExecStart=/usr/local/bin/jobctl start --all
   Restart=always
+  RestartSec=5
   DynamicUser=yes
   [Install]
   WantedBy=multi-user.target";
 
 /// Run jobs: blocks until their schedules end, or a signal comes
 ///
-/// Each job gets a connection of its own. One line on stderr tells each thing that happens. Ends with 0 when all the named
+/// Each job gets a connection of its own; one that is run elsewhere is taken over when that ends. One line on stderr tells each thing that happens. Ends with 0 when all the named
 /// jobs are FINISHED, with 1 when one ended otherwise; with --all it never ends by itself. After a signal the present runs
 /// are finished first; a second one stops them, as `jobctl cancel` does; a third leaves them to the server.
 #[derive(Args, Debug)]

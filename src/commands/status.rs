@@ -29,7 +29,7 @@ pub async fn run(settings: &Settings, args: StatusArgs, output: &mut Output) -> 
     if args.watch {
         let mut signals = Signals::listen()?;
         let title = format!("jobctl status of `{}` on {}", settings.schema, settings.server);
-        let watch = Watch { settings, names: &args.names, title, log: false, until: None };
+        let watch = Watch { settings, names: &args.names, title, notes: Vec::new(), log: false, until: None };
         return match watch.run(output, &mut signals).await? {
             End::Quit | End::Time => Ok(Answer::default()),
             End::Signal(signal) => Err(signal.ended()),

@@ -26,7 +26,7 @@ pub async fn run(settings: &Settings, args: UninstallArgs, output: &mut Output) 
     let jobs = uninstall::check(&mut conn, schema).await?;
     let question = format!("Drop jobctl from schema `{schema}` on {}, with {jobs} jobs and their history?", settings.server);
     if !args.yes && !output.confirm(&question)? {
-        return Err(Error::new(Kind::Refused, "nothing was dropped: nobody said yes").hint("`--yes` does not ask"));
+        return Err(Error::new(Kind::Refused, "nothing was dropped: nobody said yes").hint("`--yes` drops without asking"));
     }
     let done = uninstall::uninstall(&mut conn, schema).await?;
     conn.disconnect().await?;

@@ -38,6 +38,8 @@ pub struct Watch<'a> {
     pub names: &'a [JobName],
     /// What stands above.
     pub title: String,
+    /// What else is to be read above the jobs.
+    pub notes: Vec<String>,
     /// Whether the log of this process is shown below.
     pub log: bool,
     /// When to end; `None`: when somebody wants to.
@@ -119,6 +121,7 @@ impl Watch<'_> {
             let log = self.log.then(log::lines);
             let view = View {
                 title: &self.title,
+                notes: &self.notes,
                 table: &table,
                 details: &details.unwrap_or_default(),
                 log: log.as_deref(),

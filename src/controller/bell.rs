@@ -147,9 +147,9 @@ impl Tower {
 
 /// A connection that does not answer is as good as none.
 async fn answered<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    timeout(PATIENCE, answer).await.unwrap_or_else(|_| {
-        Err(Error::new(Kind::Unreachable, format!("no answer within {} s", PATIENCE.as_secs())))
-    })
+    timeout(PATIENCE, answer)
+        .await
+        .unwrap_or_else(|_| Err(Error::new(Kind::Unreachable, format!("no answer within {} s", PATIENCE.as_secs()))))
 }
 
 /// Rings what is to be rung, and makes a new bell whenever one breaks.

@@ -61,7 +61,7 @@ impl Plan {
     pub const TTL: Duration = Duration::from_secs(30);
 }
 
-/// Runs jobs until all named schedules have ended, or until a signal comes; then runners end after their present cycle. When
+/// Runs jobs until all named schedules have ended, or until a signal comes; then runners end after their present runs. When
 /// a second one comes, the runs that are left are left to the server.
 ///
 /// # Errors

@@ -12,9 +12,9 @@ use tokio::time::{Instant, interval, sleep_until};
 
 use super::backoff::Backoff;
 use super::bell::Bell;
+use super::kill::{self, Why};
 use super::runner::{self, Report};
 use super::service::Service;
-use super::kill::{self, Why};
 use super::{Plan, Signals, ending, watch};
 use crate::error::{Error, Kind};
 use crate::model::{JobOverview, word};
@@ -119,7 +119,7 @@ impl Supervisor {
         loop {
             tokio::select! {
                 signal = signals.next() => {
-                    tracing::info!("{}: runners end after their present cycle", signal.name());
+                    tracing::info!("{}: runners end after their present runs", signal.name());
                     break;
                 }
                 Some((name, report)) = self.reports.recv() => self.hear(name, report),
@@ -270,6 +270,14 @@ impl Supervisor {
                 tracing::info!(job = name, "schedule ended: {}", overview.status);
             }
             job.ended = (!wanted).then(|| overview.status.clone());
+            if wanted && let Some(other) = overview.job_runner_connection_id {
+                let host = overview.job_runner_host.as_ref().map(|host| format!(" from {host}")).unwrap_or_default();
+                let said = format!("already run by connection {other}{host}");
+                if job.said.as_ref() != Some(&said) {
+                    tracing::info!(job = name, "{said}: standing by");
+                    job.said = Some(said);
+                }
+            }
             // Another's runner is at work: stand by, and look again when its lock is free.
             if wanted && overview.job_runner_connection_id.is_none() && job.not_before <= Instant::now() {
                 job.running = true;
@@ -298,7 +306,7 @@ impl Supervisor {
         }
         Some(match failed.is_empty() {
             true => Ok(()),
-            false => Err(Error::new(Kind::Failed, format!("not all schedules came to their end: {}", failed.join(", ")))),
+            false => Err(Error::new(Kind::Failed, format!("not all schedules were finished: {}", failed.join(", ")))),
         })
     }
 }

@@ -35,7 +35,7 @@ pub async fn call(conn: &mut Conn, schema: &str, routine: &str, arguments: Vec<m
     let places = vec!["?"; arguments.len()].join(", ");
     let sql = format!("CALL {}.{}({places})", quote::identifier(schema), quote::identifier(routine));
     let arguments = if arguments.is_empty() { Params::Empty } else { Params::Positional(arguments) };
-    let mut result = conn.exec_iter(sql, arguments).await?;
+    let mut result = conn.exec_iter(sql, arguments).await.map_err(|cause| not_installed(cause.into(), schema))?;
     let mut last = Rows::default();
     while !result.is_empty() {
         // The end of a call is a result without columns.
@@ -46,6 +46,18 @@ pub async fn call(conn: &mut Conn, schema: &str, routine: &str, arguments: Vec<m
         }
     }
     Ok(last)
+}
+
+/// Says what it means when something of the schema is not there.
+pub fn not_installed(error: Error, schema: &str) -> Error {
+    if !error.is_server(&[1049, 1146, 1305]) {
+        return error;
+    }
+    let hints = error.hints.clone();
+    let mut told = Error::new(Kind::NotFound, format!("jobctl is not installed in schema `{schema}`, or not whole"));
+    told.code = error.code;
+    told.hints = hints;
+    told.because(error)
 }
 
 fn names(columns: &[Column]) -> Vec<String> {

@@ -3,6 +3,7 @@
 use mysql_async::Conn;
 use serde_json::Value;
 
+use super::call::not_installed;
 use super::{Record, Rows, call, quote, rows};
 use crate::error::{Error, Kind};
 use crate::model::JobOverview;
@@ -16,7 +17,8 @@ pub async fn jobs(conn: &mut Conn, schema: &str, name: Option<&str>) -> Result<R
     let found = match rows(conn, &sql, (name, name)).await {
         Err(error) if error.is_server(&[1044, 1142, 1143]) => own(conn, schema, name).await,
         found => found,
-    }?;
+    }
+    .map_err(|error| not_installed(error, schema))?;
     match name {
         Some(name) if found.is_empty() => {
             Err(Error::new(Kind::NotFound, format!("there is no job `{name}`")).hint("`jobctl list` shows the jobs there are"))

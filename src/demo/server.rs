@@ -81,7 +81,7 @@ impl Server {
             move |cause: io::Error| Error::new(Kind::Failed, message).because(cause).hint("`TMPDIR` names another folder")
         };
         let port = free_port().map_err(failed("find a free port for a server"))?;
-        let password = chance::hex(16)?;
+        let password = chance::hex(8)?;
         let folder = parent.join(format!("jobctl-demo-{}", chance::hex(4)?));
         DirBuilder::new().mode(0o700).create(&folder).map_err(failed(&format!("make a folder in `{}`", parent.display())))?;
         // From here on the guard removes it, whatever becomes of us.

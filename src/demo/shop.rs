@@ -17,22 +17,21 @@ const SHOP: &str = include_str!("shop.sql");
 const OWNER: &str = "shop";
 
 /// What to type to look into the shop from another terminal.
-pub fn how_to_connect(shop: &Settings) -> String {
+pub fn how_to_connect(shop: &Settings) -> Vec<String> {
     let server = &shop.server;
     let password = server.password.as_ref().map(|secret| secret.0.as_str()).unwrap_or_default();
-    format!(
-        "in another terminal:\n  mysql -h {host} -P {port} -u {OWNER} -p{password} shop\n  \
-         export JOBCTL_URL=mysql://{OWNER}:{password}@{host}:{port}/{schema}",
-        host = server.host,
-        port = server.port,
-        schema = shop.schema
-    )
+    let (host, port, schema) = (&server.host, server.port, &shop.schema);
+    vec![
+        "in another terminal:".to_owned(),
+        format!("  mysql -h {host} -P {port} -u {OWNER} -p{password} shop"),
+        format!("  export JOBCTL_URL=mysql://{OWNER}:{password}@{host}:{port}/{schema}"),
+    ]
 }
 
 /// Name, procedure, interval in seconds, and what it is for.
 const JOBS: [(&str, &str, &str, &str); 5] = [
-    ("visits", "visit", "0.5", "somebody puts something into a cart"),
-    ("carts", "expire_carts", "1", "removes carts that nobody touches any more"),
+    ("visits", "visit", "1", "somebody puts something into a cart"),
+    ("carts", "expire_carts", "3", "removes carts that nobody touches any more"),
     ("reminders", "send_reminders", "5", "reminds customers of their carts; hourly, in a real shop"),
     ("stock", "check_stock", "2", "fails when an item runs out"),
     ("roll-up", "roll_up", "8", "adds up the sales; nightly and slow, in a real shop"),
@@ -49,7 +48,9 @@ pub async fn open(server: &Server, settings: &Settings) -> Result<Settings, Erro
     }
     conn.query_drop(format!("CREATE USER {owner} IDENTIFIED BY '{}'", server.password())).await?;
     conn.query_drop(format!("GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON shop.* TO {owner}")).await?;
-    for grant in grants::owner(&root.schema, &owner.to_string()) {
+    // What an owner has, and a look at the view, to try things out by SQL.
+    let view = format!("GRANT SELECT ON {}.job_overview TO {owner}", root.schema);
+    for grant in grants::owner(&root.schema, &owner.to_string()).into_iter().chain([view]) {
         conn.query_drop(grant).await?;
     }
     conn.disconnect().await?;

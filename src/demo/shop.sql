@@ -14,7 +14,7 @@ CREATE TABLE shop.stock (item INT UNSIGNED PRIMARY KEY, pieces INT NOT NULL)
 
 CREATE TABLE shop.sales (day DATETIME PRIMARY KEY, carts INT NOT NULL, amount DECIMAL(12,2))
 
-INSERT INTO shop.stock VALUES (1, 40), (2, 47), (3, 54), (4, 61), (5, 68)
+INSERT INTO shop.stock VALUES (1, 37), (2, 39), (3, 41), (4, 43), (5, 45)
 
 CREATE PROCEDURE shop.visit()
 COMMENT 'A customer puts something into a cart: what the rest of the shop lives from.'
@@ -54,8 +54,8 @@ BEGIN
     DECLARE v_message VARCHAR(128);
     SELECT item, pieces INTO v_item, v_pieces FROM shop.stock ORDER BY pieces LIMIT 1;
     IF v_pieces < 36 THEN
-        UPDATE shop.stock SET pieces = pieces + 20 WHERE item = v_item;
-        SET v_message = CONCAT('item ', v_item, ' runs out: ', v_pieces, ' pieces left, 20 ordered');
+        UPDATE shop.stock SET pieces = pieces + 9 WHERE item = v_item;
+        SET v_message = CONCAT('item ', v_item, ' runs out: ', v_pieces, ' pieces left, 9 ordered');
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = v_message;
     END IF;
 END

@@ -20,9 +20,14 @@ pub fn installed(done: &Installed, schema: &str, owner: Option<String>) -> Answe
         "UPGRADED" => format!("upgraded schema `{schema}` to jobctl {version} ({migrations} migrations)\n"),
         _ => format!("installed jobctl {version} in schema `{schema}` ({migrations} migrations)\n"),
     };
-    text += &format!("its routines work with the rights of {}\n\nan account that owns jobs needs:\n\n", done.definer);
+    text += &format!("its routines work with the rights of {}\n", done.definer);
+    // Forty lines that were read at the first time.
+    let grants_wanted = owner.is_some() || done.action != "UNCHANGED";
     let owner_grants = grants::owner(schema, owner.as_deref().unwrap_or(SOMEBODY));
-    text.extend(owner_grants.iter().map(|grant| format!("    {grant};\n")));
+    if grants_wanted {
+        text += "\nan account that owns jobs needs:\n\n";
+        text.extend(owner_grants.iter().map(|grant| format!("    {grant};\n")));
+    }
     let row = json!({
         "schema": schema,
         "version": version,
@@ -34,7 +39,9 @@ pub fn installed(done: &Installed, schema: &str, owner: Option<String>) -> Answe
     });
     let mut answer = Answer::new(row.as_object().cloned().unwrap_or_default().into(), vec![Block::Text(text)]);
     answer.notes.extend(done.warnings.iter().map(|warning| format!("warning: {warning}")));
-    if done.own {
+    if !grants_wanted {
+        answer.notes.push("hint: `jobctl install --owner ACCOUNT` prints what an account needs that owns jobs".into());
+    } else if done.own {
         answer
             .notes
             .push("hint: instead of the installer, a locked account with just enough rights can define the routines:".into());

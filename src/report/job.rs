@@ -32,6 +32,7 @@ pub fn details(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<String
         None => "last run: none".into(),
     };
     let coming = match (next(job), &job.status_detail) {
+        (Some(next), None) if next <= now => "next run: now".into(),
         (Some(next), None) => format!("next run: {}", at(next)),
         (Some(next), Some(detail)) => format!("next run: {}; {detail}", at(next)),
         (None, detail) => format!("next run: none while {}", detail.as_ref().unwrap_or(&job.status)),

@@ -5,6 +5,7 @@ mod installed;
 mod job;
 mod list;
 mod requested;
+mod shop;
 mod status;
 mod words;
 
@@ -13,6 +14,7 @@ pub use installed::{installed, uninstalled};
 pub use job::{details, job};
 pub use list::list;
 pub use requested::{cancelled, requested, switched};
+pub use shop::shop;
 pub use status::{status, status_table};
 
 use crate::db::Rows;

@@ -21,7 +21,7 @@ pub fn status(rows: Rows, jobs: &[JobOverview], now: Timestamp) -> Answer {
 
 /// A job a row.
 pub fn status_table(jobs: &[JobOverview], now: Timestamp) -> Table {
-    let header = ["name", "owner", "status", "runner", "last run", "ago", "next in", "cycles", "failed"];
+    let header = ["name", "owner", "status", "runner", "last run", "ago", "next in", "runs", "failing"];
     Table { header: header.map(String::from).to_vec(), rows: jobs.iter().map(|job| line(job, now)).collect() }
 }
 

@@ -81,10 +81,7 @@ const CHOICES: &[Choice] = &[
     // How long to wait for a lock: MySQL rounds to whole seconds, and a bell must not be left before its time, nor waited for after.
     Choice {
         placeholder: "{{lock_seconds}}",
-        candidates: &[
-            ("SELECT 1 FROM information_schema.session_status LIMIT 0", "in_seconds"),
-            (ALWAYS, "FLOOR(in_seconds)"),
-        ],
+        candidates: &[("SELECT 1 FROM information_schema.session_status LIMIT 0", "in_seconds"), (ALWAYS, "FLOOR(in_seconds)")],
     },
     // The user variables of this session.
     Choice {

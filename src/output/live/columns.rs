@@ -11,7 +11,7 @@ const LEAST: u16 = 6;
 /// Where this is not left for each, some have to go.
 const READABLE: u16 = 10;
 /// What goes first where there is no room.
-const DISPENSABLE: [&str; 5] = ["runner", "owner", "cycles", "ago", "failed"];
+const DISPENSABLE: [&str; 5] = ["runner", "owner", "runs", "ago", "failing"];
 
 /// The columns to show, by number, each with its width. `widest`: what each has needed up to now, so that none trembles.
 pub fn fit(table: &Table, width: u16, widest: &mut Vec<u16>) -> Vec<(usize, u16)> {

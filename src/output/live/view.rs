@@ -15,6 +15,8 @@ use crate::report::{Cell, Table, Tone};
 pub struct View<'a> {
     /// What this is.
     pub title: &'a str,
+    /// What else is to be read above the jobs.
+    pub notes: &'a [String],
     /// A job a row.
     pub table: &'a Table,
     /// More about the job that is chosen.
@@ -64,13 +66,20 @@ pub fn draw(frame: &mut Frame<'_>, view: &View<'_>, place: &mut Place, color: bo
     let rows = view.table.rows.len();
     let some = |lines: usize| u16::try_from(lines).unwrap_or(u16::MAX);
     // The title and the keys are there first, then the table, then the rest; a log has what the others leave.
+    let notes = some(view.notes.len()).saturating_add(u16::from(!view.notes.is_empty()));
     let room = area.height.saturating_sub(FRAME);
-    let details = some(view.details.len()).saturating_add(u16::from(!view.details.is_empty()));
+    let notes = notes.min(room / 3);
+    let room = room - notes;
     // Where there is not room for all, the table has at least two thirds.
-    let details = details.min((room / 3).max(room.saturating_sub(some(rows).saturating_add(1))));
+    let most = (room / 3).max(room.saturating_sub(some(rows).saturating_add(1)));
+    // What a person must be able to read whole, as far as that leaves the other lines.
+    let folded: Vec<_> = view.details.iter().flat_map(|line| folded(&one_line(line), area.width)).collect();
+    let below: &[String] = if some(folded.len()) < most { &folded } else { view.details };
+    let details = some(below.len()).saturating_add(u16::from(!below.is_empty())).min(most);
     let table = some(rows).saturating_add(1).min(room - details);
-    let [title, table, below, log, keys] = Layout::vertical([
+    let [title, above, table, about, log, keys] = Layout::vertical([
         Constraint::Length(2),
+        Constraint::Length(notes),
         Constraint::Length(table),
         Constraint::Length(details),
         Constraint::Fill(1),
@@ -79,8 +88,11 @@ pub fn draw(frame: &mut Frame<'_>, view: &View<'_>, place: &mut Place, color: bo
     .areas(area);
     place.scroll(rows, usize::from(table.height.saturating_sub(1)));
     title_line(frame, title, view, place, rows);
+    for (line, at) in view.notes.iter().zip(0..above.height) {
+        frame.render_widget(Paragraph::new(cut(&one_line(line), above.width)), row(above, at));
+    }
     draw_table(frame, table, view.table, place, color);
-    lines(frame, below, view.details, Style::new());
+    lines(frame, about, below, Style::new());
     if let Some(text) = view.log {
         let last = &text[text.len().saturating_sub(usize::from(log.height.saturating_sub(1)))..];
         lines(frame, log, last, Style::new().add_modifier(Modifier::DIM));
@@ -137,6 +149,24 @@ fn lines(frame: &mut Frame<'_>, area: Rect, lines: &[String], style: Style) {
     }
 }
 
+/// A text in lines of a width, cut at blanks where there are some; what does not fit on two lines is cut off.
+fn folded(text: &str, width: u16) -> Vec<String> {
+    if columns(text) <= width {
+        return vec![text.to_owned()];
+    }
+    let mut first = String::new();
+    for word in text.split_inclusive(' ') {
+        if columns(first.trim_end()) + columns(word.trim_end()) + 1 > width {
+            break;
+        }
+        first += word;
+    }
+    match text.strip_prefix(&first).filter(|rest| !first.is_empty() && !rest.is_empty()) {
+        Some(rest) => vec![first.trim_end().to_owned(), cut(&format!("  {rest}"), width)],
+        None => vec![cut(text, width)],
+    }
+}
+
 /// One line of an area; an empty one where it has no such line.
 fn row(area: Rect, at: u16) -> Rect {
     Rect { y: area.y.saturating_add(at), height: u16::from(at < area.height), ..area }
@@ -177,7 +207,7 @@ mod tests {
     }
 
     fn view<'a>(table: &'a Table, details: &'a [String], log: Option<&'a [String]>) -> View<'a> {
-        View { title: "jobs", table, details, log, message: None, keys: "q quit" }
+        View { title: "jobs", notes: &[], table, details, log, message: None, keys: "q quit" }
     }
 
     #[test]

@@ -140,7 +140,8 @@ fn a_run_of_a_frozen_controller_is_finished_and_never_killed() {
         let (runs, stands) = if first.count("runner started") == 1 { (first, second) } else { (second, first) };
         runs.signal("STOP");
         stands.says("runner started", 1).await;
-        let runs_of_ghost = format!("SELECT GROUP_CONCAT(outcome) FROM job_run WHERE run_connection_id = {ghost} AND attempt > 0");
+        let runs_of_ghost =
+            format!("SELECT GROUP_CONCAT(outcome) FROM job_run WHERE run_connection_id = {ghost} AND attempt > 0");
         assert_eq!(admin.one(&runs_of_ghost).await, "OK");
         assert_eq!(admin.one(&format!("SELECT GROUP_CONCAT(id) FROM {}.done", db.bodies())).await, ghost);
         runs.signal("KILL");
@@ -154,7 +155,8 @@ fn a_run_of_a_frozen_controller_is_finished_and_never_killed() {
 fn controllers_on_one_host_have_names_of_their_own_and_a_name_given_is_taken_once() {
     each(|db| async move {
         let (bob, mut admin) = jealous(&db, "1h").await;
-        let starts = [start(&db, &bob, &["x"]), start(&db, &bob, &["x"]), start(&db, &bob, &["x", "--controller-name", "it's me"])];
+        let starts =
+            [start(&db, &bob, &["x"]), start(&db, &bob, &["x"]), start(&db, &bob, &["x", "--controller-name", "it's me"])];
         let names = "SELECT COUNT(DISTINCT controller_name) FROM job_controller WHERE controller_finish IS NULL";
         wait_until("three names", SOON, async || admin.number(names).await == 3).await;
         let told = bad(&db, &bob, 75, &["start", "x", "--controller-name", "it's me"]).await;

@@ -86,9 +86,13 @@ fn cancel_ends_every_body_under_a_controller_and_the_next_occurrence_comes() {
                 ))
                 .await;
             assert_eq!(row, ["KILLED", "1", "too slow", "1"], "{name}");
-            let next = format!("SELECT COUNT(*) FROM job_run WHERE job_name = '{name}' AND outcome = 'RUNNING' AND run_no > {run}");
+            let next =
+                format!("SELECT COUNT(*) FROM job_run WHERE job_name = '{name}' AND outcome = 'RUNNING' AND run_no > {run}");
             wait_until("the next occurrence", SOON, async || admin.number(&next).await > 0).await;
-            assert_eq!(admin.one(&format!("SELECT CONCAT(job_status, job_failures) FROM job WHERE job_name = '{name}'")).await, "ENABLED0");
+            assert_eq!(
+                admin.one(&format!("SELECT CONCAT(job_status, job_failures) FROM job WHERE job_name = '{name}'")).await,
+                "ENABLED0"
+            );
         }
         assert_eq!(admin.one(&format!("SELECT COUNT(*) FROM {}.t WHERE id = 2", db.bodies())).await, "0");
         for name in &names {
@@ -159,10 +163,20 @@ fn a_timeout_is_enforced_by_the_controller_and_counts_as_a_failure() {
         let start = Tool::new(&db, &bob, &["start", "x"]).start();
         let (code, log) = start.ends().await;
         assert_eq!(code, 1, "{log:#?}");
-        assert!(log.iter().filter(|line| line.contains("run stopped after its timeout, it is TIMEOUT")).count() >= 1, "{log:#?}");
+        assert!(
+            log.iter().filter(|line| line.contains("run stopped after its timeout, it is TIMEOUT")).count() >= 1,
+            "{log:#?}"
+        );
         let mut admin = db.admin().await;
-        let runs = admin.rows("SELECT outcome, run_stop_reason, finished_at - INTERVAL 1 SECOND >= started_at FROM job_run WHERE attempt > 0").await;
-        assert_eq!(runs, [["TIMEOUT", "it took longer than its timeout", "1"], ["TIMEOUT", "it took longer than its timeout", "1"]]);
+        let runs = admin
+            .rows(
+                "SELECT outcome, run_stop_reason, finished_at - INTERVAL 1 SECOND >= started_at FROM job_run WHERE attempt > 0",
+            )
+            .await;
+        assert_eq!(
+            runs,
+            [["TIMEOUT", "it took longer than its timeout", "1"], ["TIMEOUT", "it took longer than its timeout", "1"]]
+        );
         assert_eq!(admin.one("SELECT job_status FROM job").await, "ERROR");
         good(&db, &bob, &["alter", "x", "--timeout", "none"]).await;
         assert_eq!(admin.one("SELECT COALESCE(job_timeout, 'none') FROM job").await, "none");
@@ -190,7 +204,12 @@ fn without_a_controller_watch_enforces_timeouts() {
         .await;
         // Nobody runs it any more, and the status says so.
         status(&db, &bob, "slow", "ENABLED").await;
-        assert_eq!(admin.one("SELECT COUNT(*) FROM job_run WHERE job_name = 'quick' AND outcome NOT IN ('OK', 'SKIPPED', 'RUNNING')").await, "0");
+        assert_eq!(
+            admin
+                .one("SELECT COUNT(*) FROM job_run WHERE job_name = 'quick' AND outcome NOT IN ('OK', 'SKIPPED', 'RUNNING')")
+                .await,
+            "0"
+        );
         drop(runners);
         admin.run("UPDATE job SET job_status = 'DISABLED'").await;
     });

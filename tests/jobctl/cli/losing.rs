@@ -58,7 +58,8 @@ fn else_a_lost_occurrence_is_never_run_again_nor_one_that_was_stopped() {
         good(&db, &bob, &["cancel", "x"]).await;
         let ran = admin.number(later).await;
         wait_until("later occurrences", SOON, async || admin.number(later).await > ran + 1).await;
-        let outcomes = "SELECT DISTINCT outcome, attempt FROM job_run WHERE outcome IN ('LOST', 'KILLED') OR attempt > 1 ORDER BY 1";
+        let outcomes =
+            "SELECT DISTINCT outcome, attempt FROM job_run WHERE outcome IN ('LOST', 'KILLED') OR attempt > 1 ORDER BY 1";
         assert_eq!(admin.rows(outcomes).await, [["KILLED", "1"], ["LOST", "1"]]);
         start.signal("TERM");
         assert_eq!(start.ends().await.0, 0);

@@ -344,7 +344,7 @@ fn a_second_signal_stops_the_run() {
             let start = Tool::new(&db, &bob, &["start", job]).start();
             status(&db, &bob, job, "RUNNING").await;
             start.signal(signal);
-            start.says("runners end after their present cycle", 1).await;
+            start.says("runners end after their present runs", 1).await;
             start.signal(signal);
             let (code, log) = start.ends().await;
             assert_eq!(code, wanted, "{log:#?}");

@@ -44,6 +44,7 @@ pub fn settings(db: Option<&Db>) -> insta::Settings {
         (r"dropped \d+ objects", "dropped [N] objects"),
         // One of the routines stands for all.
         (r" +GRANT EXECUTE ON PROCEDURE [^\n]*`job\$(_\w+|[a-qs-z]\w*|r[a-tv-z]\w*|run_\w+)` TO [^\n]*\n", ""),
+        (r"CONNECTION ADMIN", "CONNECTION_ADMIN"),
         (r"! hint: GRANT SELECT ON performance_schema.*\n", ""),
         (r"'bob'@'[^']*'", "'bob'@'%'"),
     ] {
