@@ -48,7 +48,7 @@ fn three_lines_tell_about_the_chosen_job_at_every_size() {
         for size in SIZES {
             let mut watching = Watching::start(&db, &bob, size, &[], &[]).await;
             watching.chooses("j", "b").await;
-            watching.shows("what it is", |screen| screen.lines[6].starts_with("b calls ")).await;
+            watching.shows("what it is", |screen| screen.lines[6].starts_with("b calls")).await;
             let lines = watching.screen().lines;
             watching.quits().await;
             // The first is folded where that leaves room for the others.
