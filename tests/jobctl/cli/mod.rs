@@ -23,6 +23,7 @@ mod scripting;
 mod showing;
 mod starting;
 mod takeover;
+mod takeover_times;
 mod terminal;
 mod transcript;
 mod uninstalling;

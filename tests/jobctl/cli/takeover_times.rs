@@ -1,0 +1,76 @@
+//! How long a job is without a runner when its controller goes: measured, printed, and held to the bound with room for noise.
+
+use std::time::{Duration, Instant};
+
+use super::starting::nothing_left;
+use super::tool::{Going, SOON, Tool, call, good};
+use crate::db::{Account, Db};
+use crate::each::{each, full, wait_until};
+use crate::session::Session;
+
+/// The bound is one second; a noisy machine with two cores gets more.
+const BOUND: Duration = Duration::from_secs(4);
+
+/// How a controller goes.
+const ENDS: [&str; 3] = ["a clean end", "SIGKILL", "its connections are killed"];
+
+fn start(db: &Db, bob: &Account) -> Going {
+    Tool::new(db, bob, &["start", "x"]).start()
+}
+
+async fn epoch(admin: &mut Session) -> i64 {
+    admin.number("SELECT job_runner_epoch FROM job").await
+}
+
+/// Waits until one of two controllers has a runner that sleeps, and gives `(who runs, who stands by)`.
+async fn settled(admin: &mut Session, [one, two]: [Going; 2]) -> (Going, Going) {
+    let sleeps = "SELECT COUNT(*) FROM job_overview WHERE status = 'SLEEPING'";
+    wait_until("a runner sleeps", SOON, async || admin.number(sleeps).await == 1).await;
+    let controllers = "SELECT COUNT(*) FROM job_controller WHERE controller_finish IS NULL AND controller_pid IS NOT NULL";
+    wait_until("both are there", SOON, async || admin.number(controllers).await >= 2).await;
+    if one.count("runner started") > 0 { (one, two) } else { (two, one) }
+}
+
+#[test]
+fn a_job_that_sleeps_is_taken_over_at_once() {
+    each(|db| async move {
+        let bob = db.account("bob").await;
+        db.body("hello", "DO 0").await;
+        good(&db, &bob, &["define", "x", "--call", &call(&db, "hello"), "--every", "1h"]).await;
+        let mut admin = db.admin().await;
+        for end in ENDS {
+            let mut times = Vec::new();
+            for _ in 0..full(20, 3) {
+                let (runs, stands_by) = settled(&mut admin, [start(&db, &bob), start(&db, &bob)]).await;
+                let before = epoch(&mut admin).await;
+                let begun = Instant::now();
+                match end {
+                    "a clean end" => runs.signal("TERM"),
+                    "SIGKILL" => runs.signal("KILL"),
+                    _ => {
+                        let ids = "SELECT controller_bell_connection_id FROM job_controller JOIN job ON job_runner_controller = controller_name \
+                                   UNION SELECT job_runner_connection_id FROM job";
+                        // Frozen, so that it cannot come back by itself before the other does.
+                        runs.signal("STOP");
+                        for id in admin.rows(ids).await {
+                            admin.run(&format!("KILL {}", id[0])).await;
+                        }
+                    }
+                }
+                wait_until("the other has it", SOON, async || epoch(&mut admin).await > before).await;
+                times.push(begun.elapsed());
+                if end != "a clean end" {
+                    runs.signal("KILL");
+                }
+                runs.ends().await;
+                stands_by.signal("TERM");
+                assert_eq!(stands_by.ends().await.0, 0);
+            }
+            times.sort();
+            let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
+            eprintln!("{}: taken over after {end}: median {median:?}, worst {worst:?} of {}", db.server().name, times.len());
+            assert!(median < BOUND, "{end}: {times:?}");
+        }
+        nothing_left(&db, &bob, &mut admin).await;
+    });
+}
