@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abort, alter, cancel, define, demo, disable, drop, enable, help, install, list, pause, resume, show, start, status,
+    abort, alter, cancel, define, demo, disable, doctor, drop, enable, help, install, list, pause, resume, show, start, status,
     uninstall,
 };
 use crate::error::Error;
@@ -42,6 +42,7 @@ pub enum Verb {
     Enable(enable::EnableArgs),
     Disable(disable::DisableArgs),
     Status(status::StatusArgs),
+    Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
     Help(help::HelpArgs),
 }

@@ -35,7 +35,7 @@ pub mod schema;
 pub mod settings;
 
 use cli::Parsed;
-use error::Error;
+use error::{Error, Kind};
 use output::Output;
 use settings::Settings;
 
@@ -62,5 +62,6 @@ async fn execute(arguments: impl IntoIterator<Item = OsString>, output: &mut Out
     output::log::start(settings.log_format, settings.screen, settings.zone.clone());
     output.configure(&settings);
     let answer = commands::run(&settings, cli.verb, output).await?;
-    output.answer(&answer)
+    output.answer(&answer)?;
+    answer.failure.map_or(Ok(()), |failure| Err(Error::new(Kind::Failed, failure)))
 }

@@ -6,6 +6,7 @@ pub mod cancel;
 pub mod define;
 pub mod demo;
 pub mod disable;
+pub mod doctor;
 pub mod drop;
 pub mod enable;
 pub mod help;
@@ -35,6 +36,7 @@ pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result
         Verb::Uninstall(args) => uninstall::run(settings, args, output).await,
         // Answered before anything else is looked at.
         Verb::Help(args) => Ok(Answer::new(Rows::default(), vec![Block::Text(help::text(&args)?)])),
+        Verb::Doctor(args) => doctor::run(settings, args).await,
         Verb::Demo(args) => demo::run(settings, args, output).await,
         Verb::Define(args) => define::run(settings, args).await,
         Verb::Alter(args) => alter::run(settings, args).await,

@@ -1,6 +1,7 @@
 //! Turns rows into what a person is shown.
 
 mod defined;
+mod findings;
 mod installed;
 mod job;
 mod list;
@@ -10,6 +11,7 @@ mod status;
 mod words;
 
 pub use defined::{altered, defined, dropped};
+pub use findings::{Finding, findings};
 pub use installed::{installed, uninstalled};
 pub use job::{details, job};
 pub use list::list;
@@ -28,12 +30,14 @@ pub struct Answer {
     pub blocks: Vec<Block>,
     /// For stderr, a line each.
     pub notes: Vec<String>,
+    /// Why the command did not succeed although it has an answer.
+    pub failure: Option<String>,
 }
 
 impl Answer {
     /// An answer without notes.
     pub fn new(rows: Rows, blocks: Vec<Block>) -> Self {
-        Answer { rows, blocks, notes: Vec::new() }
+        Answer { rows, blocks, notes: Vec::new(), failure: None }
     }
 
     /// Rows, and the same as a table.

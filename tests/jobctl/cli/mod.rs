@@ -7,6 +7,7 @@ mod boundary_values;
 mod connecting;
 mod defining;
 mod demonstrating;
+mod doctoring;
 mod draining;
 mod dropping;
 mod ending;
