@@ -141,7 +141,7 @@ fn a_locked_definer_made_as_printed_is_enough_and_its_loss_is_told() {
     each(|db| async move {
         let root = db.root();
         // The printed commands, for an account of this test's own.
-        let ran = jobctl(&db, &root, &["install"]).await;
+        let ran = jobctl(&db, &root, &["install", "--owner", "bob@%"]).await;
         let definer = format!("definer{}", &db.schema()[db.schema().len() - 16..]);
         let printed: Vec<_> = ran
             .stderr

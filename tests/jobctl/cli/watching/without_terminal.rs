@@ -113,9 +113,9 @@ async fn into_head(db: &Db, account: &Account, format: &str) -> (i32, String, St
     command.stdin(Stdio::null()).kill_on_drop(true).process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("bash can be run");
     let group = format!("-{}", child.id().expect("it has not ended"));
-    let ended = tokio::time::timeout(Duration::from_secs(10), child.wait_with_output()).await;
+    let ended = tokio::time::timeout(SOON, child.wait_with_output()).await;
     let _ = Command::new("kill").args(["-s", "KILL", "--", &group]).stderr(Stdio::null()).status();
-    let output = ended.expect("it ends within 10 s").expect("bash can be run");
+    let output = ended.expect("it ends").expect("bash can be run");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
