@@ -75,6 +75,8 @@ fn the_help_of_every_verb() {
         "enable --help",
         "disable --help",
         "status --help",
+        "doctor --help",
+        "cancel --help",
         "demo --help",
         "help --help",
         "help states",
