@@ -12,6 +12,7 @@ mod session;
 
 mod altering;
 mod callers;
+mod chaos;
 mod cli;
 mod contention;
 mod cycles;
