@@ -14,7 +14,7 @@
 //! - without the fence (`job$_step` does not compare the run token): "superseded at ..., and went on", on all three servers;
 //! - without the lock (`job$_acquire` goes on when `GET_LOCK` gives 0): "two bodies at once", on both MariaDBs;
 //! - without the claim (`job_next` moves only when the run is recorded, and a second row gets another attempt): "one occurrence
-//!   twice", "two rows for one instant", "no row for ...", "a row that is not true", on all three servers.
+//!   twice", "two rows for one instant", "no row for ...", "a row that is not true", on both MariaDBs at least.
 
 mod book;
 mod controllers;
