@@ -22,11 +22,11 @@ BEGIN
     WHILE v_i < JSON_LENGTH(in_bells) DO
         SET v_job_id = JSON_EXTRACT(in_bells, CONCAT('$[', v_i, '][0]'));
         SET v_bell = JSON_EXTRACT(in_bells, CONCAT('$[', v_i, '][1]'));
-        IF NOT EXISTS (SELECT 1 FROM job WHERE job_id = v_job_id AND job_owner = v_owner) THEN
-            CALL job$_fail(45004, 'job$ring: you own no such job');
+        -- A job that was dropped a moment ago has no runner to be woken, and must not keep the others asleep.
+        IF EXISTS (SELECT 1 FROM job WHERE job_id = v_job_id AND job_owner = v_owner) THEN
+            CALL job$_lock_name('bell', CONCAT(in_life, ':', v_job_id, ':', v_bell), v_lock_name);
+            DO GET_LOCK(v_lock_name, 0);
         END IF;
-        CALL job$_lock_name('bell', CONCAT(in_life, ':', v_job_id, ':', v_bell), v_lock_name);
-        DO GET_LOCK(v_lock_name, 0);
         CALL job$_lock_name('bell', CONCAT(in_life, ':', v_job_id, ':', v_bell - 1), v_lock_name);
         DO RELEASE_LOCK(v_lock_name);
         SET v_i = v_i + 1;

@@ -54,6 +54,8 @@ SELECT
     r.finished_at AS last_finished_at,
     r.outcome AS last_outcome,
     CAST(TIMESTAMPDIFF(MICROSECOND, r.started_at, r.finished_at) * 0.000001 AS DECIMAL(20,6)) AS last_duration,
+    -- By this server's clock, which alone counts.
+    COALESCE(r.outcome = 'RUNNING' AND r.started_at + INTERVAL o.job_timeout SECOND <= UTC_TIMESTAMP(6), FALSE) AS last_overdue,
     r.error_code AS last_error_code,
     r.error_sqlstate AS last_error_sqlstate,
     r.error_message AS last_error_message,

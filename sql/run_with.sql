@@ -68,7 +68,7 @@ run: BEGIN
 
     IF v_controller IS NOT NULL THEN
         -- Without a bell, a request of its controller, and the controller's death, must not wait for a long slice.
-        SET v_slice = IF(v_life IS NULL, 2, 20);
+        SET v_slice = IF(v_life IS NULL, 2, 8);
         SELECT 'STARTED' AS `job$notice`, NULL AS run_no, NULL AS seconds, CONNECTION_ID() AS message;
     END IF;
 

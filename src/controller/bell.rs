@@ -166,11 +166,9 @@ async fn keep(
         tracing::warn!("lost the bell, its runners end: {}", error.with_cause());
         // Its locks are to be free now, whatever state it is in.
         drop(tower);
-        // The name is ours already; a number behind it would be another's.
-        let again = Plan { controller: plan.controller.clone(), ..plan.clone() };
         let mut backoff = Backoff::default();
         tower = loop {
-            match Tower::open(&settings, &again).await {
+            match Tower::open(&settings, &plan).await {
                 Ok(tower) => break tower,
                 Err(_) => sleep(backoff.wait()).await,
             }

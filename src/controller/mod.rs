@@ -62,7 +62,7 @@ impl Plan {
 }
 
 /// Runs jobs until all named schedules have ended, or until a signal comes; then runners end after their present runs. When
-/// a second one comes, the runs that are left are left to the server.
+/// a second one comes, or the grace is over, those that are left are stopped, or left to the server.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use super::backoff::Backoff;
 use super::bell::Bell;
@@ -22,6 +22,8 @@ use crate::settings::Settings;
 
 /// A schedule that came to its end, whether or not a runner was there to note it.
 const FINISHED: &str = "FINISHED";
+/// How long after a failure a run is tried to be stopped again.
+const AGAIN: Duration = Duration::from_secs(5);
 /// How often runners that have not ended yet are asked to.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -38,7 +40,7 @@ pub struct Supervisor {
     stopping: Arc<AtomicBool>,
     service: Service,
     /// Runs that are being stopped: each is stayed with until it is over.
-    stops: JoinSet<()>,
+    stops: JoinSet<Option<String>>,
 }
 
 /// What the supervisor knows of a job.
@@ -50,6 +52,8 @@ struct Job {
     running: bool,
     /// Connection of that runner, once it works.
     connection: Option<u64>,
+    /// Connection of the one before, which a look may still show.
+    former: Option<u64>,
     /// Before it, no new runner is tried.
     not_before: Instant,
     backoff: Backoff,
@@ -72,6 +76,7 @@ impl Default for Job {
             job_id: 0,
             running: false,
             connection: None,
+            former: None,
             not_before: Instant::now(),
             backoff: Backoff::default(),
             said: None,
@@ -123,7 +128,7 @@ impl Supervisor {
                     break;
                 }
                 Some((name, report)) = self.reports.recv() => self.hear(name, report),
-                Some(_) = self.stops.join_next() => {}
+                Some(stopped) = self.stops.join_next() => self.stopped(stopped.ok().flatten()),
                 () = self.service.alive() => {}
                 Some(jobs) = self.looks.recv() => {
                     self.tend(&jobs);
@@ -165,7 +170,7 @@ impl Supervisor {
                     self.stop_runs("its controller ended, and the grace was over");
                 }
                 Some((name, report)) = self.reports.recv() => self.hear(name, report),
-                Some(_) = self.stops.join_next() => {}
+                Some(stopped) = self.stops.join_next() => self.stopped(stopped.ok().flatten()),
                 () = self.service.alive() => {}
                 // Heartbeats go on as long as somebody takes the looks.
                 Some(jobs) = self.looks.recv() => self.stop_late_runs(&jobs),
@@ -203,13 +208,21 @@ impl Supervisor {
                     Err(error) if error.code == Some(45004) => {}
                     Err(error) => tracing::error!(job, "its run could not be stopped: {}", error.with_cause()),
                 }
+                None
             });
+        }
+    }
+
+    /// A run that could not be stopped may be tried again.
+    fn stopped(&mut self, failed: Option<String>) {
+        if let Some(job) = failed.and_then(|name| self.jobs.get_mut(&name)) {
+            job.late = None;
         }
     }
 
     /// Stops the runs that take longer than they may, each once.
     fn stop_late_runs(&mut self, seen: &[JobOverview]) {
-        for overview in seen.iter().filter(|overview| late(overview)) {
+        for overview in seen.iter().filter(|overview| overview.last_overdue == 1 && overview.status == "RUNNING") {
             let Some(job) = self.jobs.get_mut(&overview.job_name).filter(|job| job.running) else { continue };
             if job.late != overview.last_started_at {
                 job.late = overview.last_started_at;
@@ -228,7 +241,8 @@ impl Supervisor {
                 job.said = None;
             }
             Report::Ended(end) => {
-                let worked = job.connection.take().is_some();
+                job.former = job.connection.take();
+                let worked = job.former.is_some();
                 job.running = false;
                 job.not_before = Instant::now() + job.backoff.wait();
                 let said = match &end {
@@ -258,8 +272,8 @@ impl Supervisor {
             }
             let job = self.jobs.entry(name.clone()).or_default();
             job.job_id = overview.job_id;
-            let wanted = (overview.job_changed, matches!(overview.status.as_str(), "PAUSED (all)" | "PAUSING" | "HELD"));
-            if job.seen.replace(wanted).is_some_and(|seen| seen != wanted) && job.running {
+            let asked = (overview.job_changed, matches!(overview.status.as_str(), "PAUSED (all)" | "PAUSING" | "HELD"));
+            if job.seen.replace(asked).is_some_and(|seen| seen != asked) && job.running {
                 rung.push(overview.job_id);
             }
             if job.running {
@@ -270,7 +284,7 @@ impl Supervisor {
                 tracing::info!(job = name, "schedule ended: {}", overview.status);
             }
             job.ended = (!wanted).then(|| overview.status.clone());
-            if wanted && let Some(other) = overview.job_runner_connection_id {
+            if wanted && let Some(other) = overview.job_runner_connection_id.filter(|other| job.former != Some(*other)) {
                 let host = overview.job_runner_host.as_ref().map(|host| format!(" from {host}")).unwrap_or_default();
                 let said = format!("already run by connection {other}{host}");
                 if job.said.as_ref() != Some(&said) {
@@ -319,17 +333,20 @@ async fn at(instant: Option<Instant>) {
     }
 }
 
-/// Whether a run of this job takes longer than it may; by our clock, and the schema looks again by its own.
-fn late(job: &JobOverview) -> bool {
-    let (Some(timeout), Some(started)) = (job.job_timeout, job.last_started_at) else { return false };
-    job.status == "RUNNING" && started.checked_add(timeout.duration()).is_ok_and(|end| end <= Timestamp::now())
-}
-
-/// Stops a run that takes too long; that it could not be is an error that somebody sees.
-async fn stop_late(settings: Settings, job: String) {
+/// Stops a run that takes too long; that it could not be is an error that somebody sees, and it is tried again. Gives the job.
+async fn stop_late(settings: Settings, job: String) -> Option<String> {
     match kill::stop(&settings, &job, Why::Timeout, |_| {}).await {
-        Ok(ended) => tracing::warn!(job, run_no = ended.run_no, "run stopped after its timeout, it is {}", ended.outcome),
-        Err(error) => tracing::error!(job, "the timeout could not be enforced: {}", error.with_cause()),
+        Ok(ended) => {
+            tracing::warn!(job, run_no = ended.run_no, "run stopped after its timeout, it is {}", ended.outcome);
+            None
+        }
+        // It ended by itself in that moment.
+        Err(error) if error.message == "no run has taken too long" => Some(job),
+        Err(error) => {
+            tracing::error!(job, "the timeout could not be enforced, trying again: {}", error.with_cause());
+            sleep(AGAIN).await;
+            Some(job)
+        }
     }
 }
 

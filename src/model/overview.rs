@@ -62,6 +62,8 @@ pub struct JobOverview {
     pub last_outcome: Option<String>,
     /// How long its last run took, or has taken up to now.
     pub last_duration: Option<Span>,
+    /// 1 when its present run takes longer than it may, by the clock of the server.
+    pub last_overdue: u64,
     /// Server error code of its last run.
     pub last_error_code: Option<u64>,
     /// What went wrong in its last run.
