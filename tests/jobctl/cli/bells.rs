@@ -137,6 +137,8 @@ fn a_run_of_a_frozen_controller_is_finished_and_never_killed() {
         let second = start(&db, &bob, &["x", "--ttl", "1s"]);
         status(&db, &bob, "x", "RUNNING").await;
         let ghost = admin.one("SELECT job_runner_connection_id FROM job").await;
+        let started = || first.count("runner started") + second.count("runner started");
+        wait_until("one of them says that it runs it", SOON, async || started() == 1).await;
         let (runs, stands) = if first.count("runner started") == 1 { (first, second) } else { (second, first) };
         runs.signal("STOP");
         stands.says("runner started", 1).await;

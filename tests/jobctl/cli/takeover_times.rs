@@ -22,13 +22,13 @@ async fn epoch(admin: &mut Session) -> i64 {
     admin.number("SELECT job_runner_epoch FROM job").await
 }
 
-/// Waits until one of two controllers has a runner that sleeps, and gives `(who runs, who stands by)`.
+/// Waits until one of two controllers has a runner that sleeps and the other stands by: `(who runs, who stands by)`.
 async fn settled(admin: &mut Session, [one, two]: [Going; 2]) -> (Going, Going) {
+    let settled = |runs: &Going, waits: &Going| runs.count("runner started") > 0 && waits.count("standing by") > 0;
+    wait_until("one runs, one stands by", SOON, async || settled(&one, &two) || settled(&two, &one)).await;
     let sleeps = "SELECT COUNT(*) FROM job_overview WHERE status = 'SLEEPING'";
-    wait_until("a runner sleeps", SOON, async || admin.number(sleeps).await == 1).await;
-    let controllers = "SELECT COUNT(*) FROM job_controller WHERE controller_finish IS NULL AND controller_pid IS NOT NULL";
-    wait_until("both are there", SOON, async || admin.number(controllers).await >= 2).await;
-    if one.count("runner started") > 0 { (one, two) } else { (two, one) }
+    wait_until("the runner sleeps", SOON, async || admin.number(sleeps).await == 1).await;
+    if settled(&one, &two) { (one, two) } else { (two, one) }
 }
 
 #[test]
