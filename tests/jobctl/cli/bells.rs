@@ -3,32 +3,14 @@
 use std::time::{Duration, Instant};
 
 use super::starting::nothing_left;
-use super::tool::{Going, SOON, Tool, bad, call, good, status};
-use crate::db::{Account, Db};
+use super::takeover::{jealous, start};
+use super::tool::{SOON, bad, call, good, status};
 use crate::each::{each, wait_until};
 use crate::ledger::complete;
 use crate::session::Session;
 
 /// With room for a noisy machine: the bound is one second.
 const SECOND: Duration = Duration::from_secs(3);
-
-fn start(db: &Db, account: &Account, arguments: &[&str]) -> Going {
-    Tool::new(db, account, &[&["start"], arguments].concat()).start()
-}
-
-/// Bob's job `x`, whose body notices whether it is alone.
-async fn jealous(db: &Db, every: &str) -> (Account, Session) {
-    let bob = db.account("bob").await;
-    db.table("inside", "(id BIGINT)").await;
-    db.table("clash", "(id BIGINT)").await;
-    #[rustfmt::skip]
-    let body = "BEGIN DECLARE n INT; INSERT INTO inside VALUES (CONNECTION_ID()); SELECT COUNT(*) INTO n FROM inside; \
-        IF n > 1 THEN INSERT INTO clash VALUES (CONNECTION_ID()); END IF; SET n = SLEEP(0.1); DELETE FROM inside; END";
-    db.body("jealous", body).await;
-    good(db, &bob, &["define", "x", "--call", &call(db, "jealous"), "--every", every]).await;
-    let admin = db.admin().await;
-    (bob, admin)
-}
 
 async fn bell(admin: &mut Session) -> String {
     admin.one("SELECT controller_bell_connection_id FROM job_controller WHERE controller_finish IS NULL").await

@@ -1,7 +1,8 @@
 //! What is said, word for word, to whoever gives wrong input: one sentence, what to type next, and an exit code.
 
 use super::missing_dependencies::without_routines;
-use super::tool::{Tool, call};
+use super::screens::sh;
+use super::tool::{Tool, call, good};
 use super::transcript::{settings, show};
 use crate::db::{Account, Db};
 use crate::each::each;
@@ -62,6 +63,25 @@ fn the_words_for_wrong_input() {
         text += &shown(&url, Tool::bare(&url).run().await);
         let wrong = Account { password: "hunter2".into(), ..bob.clone() };
         text += &shown(&["status"], Tool::new(&db, &wrong, &["status"]).run().await);
+        text += &shown(&["status", ">/dev/full"], sh(&db, &bob, "J status >/dev/full").await);
+        // A procedure that was there when its job was defined.
+        db.body("later", "DO 0").await;
+        db.define(&bob, "later", "later", "0.5", r#", "max_failures": 1"#).await;
+        let mut admin = db.admin().await;
+        admin.run(&format!("DROP PROCEDURE {}.later", db.bodies())).await;
+        text += &shown(&["start", "later"], Tool::new(&db, &bob, &["start", "later"]).run().await);
+        // One that its owner may not execute any more.
+        admin.run(&format!("REVOKE ALL PRIVILEGES ON {}.* FROM {bob}", db.bodies())).await;
+        let define = ["define", "x", "--call", &procedure, "--every", "1h"];
+        text += &shown(&define, Tool::new(&db, &bob, &define).run().await);
+        // A definer that was dropped.
+        let definer = format!("gone_t{}", &db.schema()[db.schema().len() - 14..]);
+        admin.run(&format!("CREATE USER {definer}@localhost")).await;
+        admin.run(&format!("GRANT ALL ON *.* TO {definer}@localhost")).await;
+        good(&db, &root, &["install", "--definer", &format!("{definer}@localhost")]).await;
+        admin.run(&format!("DROP USER {definer}@localhost")).await;
+        text += &shown(&["status"], Tool::new(&db, &bob, &["status"]).run().await);
+        good(&db, &root, &["install", "--definer", &admin.one("SELECT CURRENT_USER()").await]).await;
         without_routines(&db, &mut db.admin().await).await;
         for arguments in [&["status"][..], &["pause", "nightly"], &["start", "nightly"]] {
             text += &shown(arguments, Tool::new(&db, &root, arguments).run().await);

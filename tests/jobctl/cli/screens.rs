@@ -7,7 +7,7 @@ use crate::db::{Account, Db, Ran};
 use crate::each::each;
 
 /// Runs a line of shell in which `$J` is jobctl with the account's URL.
-async fn sh(db: &Db, account: &Account, line: &str) -> Ran {
+pub(super) async fn sh(db: &Db, account: &Account, line: &str) -> Ran {
     let script = format!("J() {{ '{}' --url \"$URL\" \"$@\"; }}; {line}", env!("CARGO_BIN_EXE_jobctl"));
     let mut command = tokio::process::Command::new("bash");
     command.args(["-c", &script]).env("URL", db.url(account)).env("TZ", "UTC").env("COLUMNS", "80");

@@ -11,7 +11,7 @@ use crate::servers::Private;
 use crate::session::Session;
 
 /// Bob's job `x`, whose body notices whether it is alone.
-async fn jealous(db: &Db, every: &str) -> (Account, Session) {
+pub(super) async fn jealous(db: &Db, every: &str) -> (Account, Session) {
     let bob = db.account("bob").await;
     db.table("inside", "(id BIGINT)").await;
     db.table("clash", "(id BIGINT)").await;
@@ -24,7 +24,8 @@ async fn jealous(db: &Db, every: &str) -> (Account, Session) {
     (bob, admin)
 }
 
-fn start(db: &Db, account: &Account, arguments: &[&str]) -> Going {
+/// `jobctl start` as `account`.
+pub(super) fn start(db: &Db, account: &Account, arguments: &[&str]) -> Going {
     Tool::new(db, account, &[&["start"], arguments].concat()).start()
 }
 

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::starting::nothing_left;
-use super::tool::{Going, SOON, Tool, call, good};
-use crate::db::{Account, Db};
+use super::takeover::start;
+use super::tool::{Going, SOON, call, good};
 use crate::each::{each, full, wait_until};
 use crate::session::Session;
 
@@ -13,10 +13,6 @@ const BOUND: Duration = Duration::from_secs(4);
 
 /// How a controller goes.
 const ENDS: [&str; 3] = ["a clean end", "SIGKILL", "its connections are killed"];
-
-fn start(db: &Db, bob: &Account) -> Going {
-    Tool::new(db, bob, &["start", "x"]).start()
-}
 
 async fn epoch(admin: &mut Session) -> i64 {
     admin.number("SELECT job_runner_epoch FROM job").await
@@ -41,7 +37,7 @@ fn a_job_that_sleeps_is_taken_over_at_once() {
         for end in ENDS {
             let mut times = Vec::new();
             for _ in 0..full(20, 3) {
-                let (runs, stands_by) = settled(&mut admin, [start(&db, &bob), start(&db, &bob)]).await;
+                let (runs, stands_by) = settled(&mut admin, [start(&db, &bob, &["x"]), start(&db, &bob, &["x"])]).await;
                 let before = epoch(&mut admin).await;
                 let begun = Instant::now();
                 match end {

@@ -41,6 +41,12 @@ pub fn settings(db: Option<&Db>) -> insta::Settings {
         (r"(Incorrect number of arguments|the procedure needs 1 argument)[^\n]*shop.wants[^\n]*", "[IT NEEDS AN ARGUMENT]"),
         (r"Table '.*' doesn't exist \(server error 1146\)", "[THE SERVER'S WORDS]"),
         (r"Unknown database '.*' \(server error 1049\)", "[THE SERVER'S WORDS]"),
+        (r"failed in [\d.]+m?s", "failed in [SPAN]"),
+        (r"occurrences skipped, [^\n]*", "occurrences skipped, [WHICH]"),
+        (
+            r"(execute command denied to user [^\n]* for routine 'shop.ro[^\n]*|there is no procedure shop.roll_up[^\n]*)",
+            "[NO RIGHT TO IT]",
+        ),
         (r"dropped \d+ objects", "dropped [N] objects"),
         // One of the routines stands for all.
         (r" +GRANT EXECUTE ON PROCEDURE [^\n]*`job\$(_\w+|[a-qs-z]\w*|r[a-tv-z]\w*|run_\w+)` TO [^\n]*\n", ""),
