@@ -13,7 +13,7 @@ use crate::settings::Settings;
 
 /// Change a job; what is not named stays
 ///
-/// A live runner obeys within seconds. `none` takes a start, finish, limit or description away.
+/// A live runner obeys within seconds. `none` takes a start, finish, limit, timeout or description away.
 #[derive(Args, Debug)]
 pub struct AlterArgs {
     /// Name of the job

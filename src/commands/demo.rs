@@ -113,20 +113,7 @@ async fn wait(until: Option<Instant>, signals: &mut Signals) -> End {
 async fn run_jobs(settings: Settings) -> Result<(), Error> {
     // Signals are heard by whoever shows the demo; this one ends with its server.
     let mut signals = Signals::listen()?;
-    controller::run(
-        &settings,
-        Plan {
-            names: Vec::new(),
-            controller: "demo".into(),
-            exact: false,
-            ttl: Plan::TTL,
-            session_max_age: None,
-            grace: None,
-            kill_after_grace: false,
-        },
-        &mut signals,
-    )
-    .await
+    controller::run(&settings, Plan::all("demo"), &mut signals).await
 }
 
 /// What came of all runs.

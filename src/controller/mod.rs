@@ -59,6 +59,19 @@ pub struct Plan {
 impl Plan {
     /// How long a controller may show no sign of life, unless told otherwise.
     pub const TTL: Duration = Duration::from_secs(30);
+
+    /// All jobs of the account, and nothing else said.
+    pub fn all(controller: impl Into<String>) -> Plan {
+        Plan {
+            names: Vec::new(),
+            controller: controller.into(),
+            exact: false,
+            ttl: Plan::TTL,
+            session_max_age: None,
+            grace: None,
+            kill_after_grace: false,
+        }
+    }
 }
 
 /// Runs jobs until all named schedules have ended, or until a signal comes; then runners end after their present runs. When
