@@ -2,11 +2,12 @@ CREATE PROCEDURE job$_acquire(
     IN in_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_life BIGINT UNSIGNED,
     OUT out_job_id BIGINT UNSIGNED,
     OUT out_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Makes this session the runner of the caller''s job in_job_name: takes its lock, raises its epoch, closes as LOST what a dead predecessor left. out_run_token: what the runner proves itself with from now on; NULL when refused, and then out_message says why and nothing was changed. Errors: those of the server. Example: CALL job$_acquire(v_token, ''nightly'', NULL, v_job_id, v_run_token, v_message)'
+COMMENT 'Makes this session the runner of the caller''s job in_job_name: takes its lock, raises its epoch, closes as LOST what a dead predecessor left. out_run_token: what the runner proves itself with from now on; NULL when refused, and then out_message says why and nothing was changed. Errors: those of the server. Example: CALL job$_acquire(v_token, ''nightly'', NULL, NULL, v_job_id, v_run_token, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -85,6 +86,7 @@ acquire: BEGIN
                 job_runner_server_id = @@server_id,
                 job_runner_server_name = CONCAT(@@hostname, ':', @@port),
                 job_runner_controller = in_controller,
+                job_runner_life = in_life,
                 job_runner_version = {{version}},
                 job_runner_status = 'WAITING',
                 job_runner_reason = 'starting',

@@ -14,7 +14,8 @@ BEGIN
     DECLARE v_life, v_other BIGINT UNSIGNED;
     DECLARE v_number INT DEFAULT 1;
     DECLARE v_tries INT DEFAULT 0;
-    DECLARE v_lives BOOLEAN;
+    DECLARE v_lives, v_known BOOLEAN;
+    DECLARE v_left DATETIME(6);
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
@@ -38,6 +39,8 @@ BEGIN
         CALL job$_fail(45002, 'job$controller: name has 1 to 240 characters');
     ELSEIF v_ttl NOT REGEXP '^[0-9]{1,6}([.][0-9]{1,6})?$' OR v_ttl + 0 < 1 THEN
         CALL job$_fail(45002, 'job$controller: ttl is a number of seconds, at least 1');
+    ELSEIF {{read_only}} THEN
+        CALL job$_fail(45004, 'job$controller: this server is read-only');
     END IF;
 
     -- A number that no controller before had: its locks must not be taken for those of another.
@@ -71,16 +74,25 @@ BEGIN
                 ROLLBACK AND NO CHAIN NO RELEASE;
                 ITERATE again;
             END IF;
+            DELETE FROM job_controller
+            WHERE controller_owner = v_owner AND controller_heartbeat < UTC_TIMESTAMP(6) - INTERVAL 30 DAY;
+            SELECT COUNT(*) > 0 INTO v_known
+            FROM job_controller WHERE controller_owner = v_owner AND controller_name IN (v_base, v_name);
+            CALL job$_server(v_account, v_known);
+            -- A runner that was left on another server lives on as long as its controller was heard there.
+            SELECT MAX(IF(controller_server = {{server_identity}}, controller_left, controller_heartbeat)) INTO v_left
+            FROM job_controller WHERE controller_owner = v_owner AND controller_name = v_name;
             DELETE FROM job_controller WHERE controller_owner = v_owner AND controller_name = v_name;
             INSERT INTO job_controller (
                 controller_name, controller_owner, controller_account, controller_host, controller_pid, controller_version,
                 controller_server, controller_start, controller_heartbeat, controller_steady, controller_ttl,
-                controller_bell_connection_id, controller_life
+                controller_left, controller_bell_connection_id, controller_life
             ) VALUES (
                 v_name, v_owner, v_account, v_host, v_pid, v_version,
                 {{server_identity}}, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), v_ttl,
-                CONNECTION_ID(), v_life
+                v_left, CONNECTION_ID(), v_life
             );
+            CALL job$_event(0, 'CONTROLLER_START', v_account, NULL, v_name, CONCAT('Process ', COALESCE(v_pid, '?'), ' on ', COALESCE(v_host, '?')));
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;

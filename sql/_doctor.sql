@@ -8,11 +8,13 @@ MODIFIES SQL DATA
 BEGIN
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_held VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
 
     CALL job$_caller(in_token, v_account, v_owner);
+    CALL job$_held(v_held);
     SELECT j.job_name, f.finding,
         CASE f.finding
-            WHEN 'HELD' THEN 'all jobs are held: this looks like a copy of another server'
+            WHEN 'HELD' THEN j.held
             WHEN 'OTHER_SERVER' THEN CONCAT('its row tells of a runner on another server, ', j.job_runner_server_name)
             WHEN 'LOST' THEN CONCAT('its row tells of a runner on connection ', j.job_runner_connection_id, ', which does not hold the lock')
             WHEN 'LOCK_TAKEN' THEN CONCAT('its lock is held by connection ', j.holder, ', which is no runner in its row')
@@ -29,11 +31,11 @@ BEGIN
                j.job_runner_token IS NOT NULL AS claims, j.job_run_open IS NOT NULL AS runs,
                COALESCE(j.job_runner_server = {{server_identity}}, TRUE) AS here,
                IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256)) AS holder,
-               c.controller_life IS NOT NULL
-                   AND IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':life:', c.controller_life), 256)) IS NULL AS gone,
+               j.job_runner_life IS NOT NULL
+                   AND IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':life:', j.job_runner_life), 256)) IS NULL AS gone,
                c.controller_heartbeat < UTC_TIMESTAMP(6) - INTERVAL c.controller_ttl SECOND AS stale,
                c.controller_heartbeat,
-               EXISTS (SELECT 1 FROM job_setting WHERE setting_name = 'hold') AS held
+               v_held AS held
         FROM job AS j
         JOIN job_setting AS s ON s.setting_name = 'secret'
         LEFT JOIN job_controller AS c
@@ -45,7 +47,7 @@ BEGIN
         SELECT 'HELD' AS finding UNION ALL SELECT 'OTHER_SERVER' UNION ALL SELECT 'LOST' UNION ALL SELECT 'LOCK_TAKEN'
         UNION ALL SELECT 'CONTROLLER_GONE' UNION ALL SELECT 'CONTROLLER_STALE' UNION ALL SELECT 'VERSION'
     ) AS f ON CASE f.finding
-        WHEN 'HELD' THEN j.held
+        WHEN 'HELD' THEN j.held IS NOT NULL
         WHEN 'OTHER_SERVER' THEN j.claims AND NOT j.here
         WHEN 'LOST' THEN (j.claims OR j.runs) AND j.here AND NOT j.holder <=> j.job_runner_connection_id
         WHEN 'LOCK_TAKEN' THEN j.holder IS NOT NULL AND NOT (j.claims AND j.here AND j.holder <=> j.job_runner_connection_id)

@@ -2,7 +2,7 @@ CREATE PROCEDURE job$_heartbeat(
     IN in_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'The part of job$heartbeat that writes; in_token: the ticket. Errors: 45002. Example: none, call job$heartbeat'
+COMMENT 'The part of job$heartbeat that writes; in_token: the ticket. Errors: 45002, 45004. Example: none, call job$heartbeat'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -30,6 +30,9 @@ heartbeat: BEGIN
     IF v_name IS NULL OR NOT COALESCE(v_text, '') REGEXP '^[0-9]{1,19}$' THEN
         CALL job$_fail(45002, 'job$heartbeat: name and life are what job$controller answered');
     END IF;
+    IF {{read_only}} THEN
+        CALL job$_fail(45004, 'job$heartbeat: this server became read-only');
+    END IF;
     -- As a number: compared as text with one, it would lose digits.
     SET v_life = v_text;
 
@@ -52,12 +55,17 @@ heartbeat: BEGIN
             INTO v_known, v_steady
             FROM job_controller
             WHERE controller_owner = v_owner AND controller_name = v_name AND controller_life = v_life AND controller_finish IS NULL
+              AND controller_server = {{server_identity}}
             FOR UPDATE;
             UPDATE job_controller
             SET controller_heartbeat = v_now,
                 controller_steady = v_steady,
                 controller_finish = IF(v_finish IN ('1', 'true'), v_now, NULL)
-            WHERE controller_owner = v_owner AND controller_name = v_name AND controller_life = v_life AND controller_finish IS NULL;
+            WHERE controller_owner = v_owner AND controller_name = v_name AND controller_life = v_life AND controller_finish IS NULL
+              AND controller_server = {{server_identity}};
+            IF v_known = 1 AND v_finish IN ('1', 'true') THEN
+                CALL job$_event(0, 'CONTROLLER_STOP', v_account, v_name, NULL, NULL);
+            END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;

@@ -11,7 +11,9 @@ READS SQL DATA
 refusal: BEGIN
     DECLARE v_status, v_kind, v_runner_status VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_server, v_server_name VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_controller VARCHAR(255) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_finish, v_seen DATETIME(6);
+    DECLARE v_ttl DECIMAL(16,6) DEFAULT 30;
     DECLARE v_primaries INT DEFAULT 0;
 
     SET out_job_id = NULL, out_message = NULL;
@@ -24,9 +26,16 @@ refusal: BEGIN
         LEAVE refusal;
     END IF;
     SELECT job_status, job_kind, job_schedule_finish, job_runner_status, job_runner_server, job_runner_server_name,
-           job_runner_seen
-    INTO v_status, v_kind, v_finish, v_runner_status, v_server, v_server_name, v_seen
+           job_runner_seen, job_runner_controller
+    INTO v_status, v_kind, v_finish, v_runner_status, v_server, v_server_name, v_seen, v_controller
     FROM job WHERE job_id = out_job_id;
+    IF v_server <> {{server_identity}} AND v_controller IS NOT NULL THEN
+        -- In a long run only its controller shows a sign of life; one that came over here, has shown its last one there.
+        SELECT GREATEST(v_seen, COALESCE(MAX(IF(controller_server = v_server, controller_heartbeat, controller_left)), v_seen)),
+               COALESCE(MAX(controller_ttl), v_ttl)
+        INTO v_seen, v_ttl
+        FROM job_controller WHERE controller_owner = in_owner AND controller_name = v_controller;
+    END IF;
 
     IF v_kind <> 'PROCEDURE' THEN
         SET out_message = CONCAT('A job of kind ', v_kind, ' is not run inside the server');
@@ -34,15 +43,15 @@ refusal: BEGIN
         SET out_message = CONCAT('The job is ', v_status, ', and only an ENABLED or PAUSED one gets a runner');
     ELSEIF v_finish < UTC_TIMESTAMP(6) THEN
         SET out_message = CONCAT('The schedule was over at ', v_finish, ' UTC');
-    ELSEIF @@global.read_only OR @@global.innodb_read_only THEN
+    ELSEIF {{read_only}} THEN
         SET out_message = CONCAT('This server (', @@hostname, ':', @@port, ') is read-only; run the job on the writable one');
     ELSEIF {{wsrep_on}} THEN
         SET out_message = 'This server is a Galera node (wsrep_on), where a named lock does not hold across nodes';
-    ELSEIF v_server <> {{server_identity}} AND v_runner_status IS NOT NULL AND v_seen > UTC_TIMESTAMP(6) - INTERVAL 30 SECOND THEN
+    ELSEIF v_server <> {{server_identity}} AND v_runner_status IS NOT NULL AND v_seen > UTC_TIMESTAMP(6) - INTERVAL v_ttl SECOND THEN
         SET out_message = CONCAT('A runner on another server (', v_server_name, ') was alive a moment ago; try again in ',
-            30 - TIMESTAMPDIFF(SECOND, v_seen, UTC_TIMESTAMP(6)), ' s');
-    ELSEIF EXISTS (SELECT 1 FROM job_setting WHERE setting_name = 'hold') THEN
-        SET out_message = 'All jobs are held, because this looks like a copy of another server';
+            CEIL(v_ttl - TIMESTAMPDIFF(MICROSECOND, v_seen, UTC_TIMESTAMP(6)) * 0.000001), ' s');
+    ELSE
+        CALL job$_held(out_message);
     END IF;
     IF out_message IS NOT NULL THEN
         LEAVE refusal;

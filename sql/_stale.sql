@@ -41,6 +41,7 @@ BEGIN
                 UPDATE job_controller
                 SET controller_finish = UTC_TIMESTAMP(6)
                 WHERE controller_owner = in_owner AND controller_name = in_name AND controller_finish IS NULL;
+                CALL job$_event(0, 'CONTROLLER_STALE', in_by, in_name, NULL, 'It showed no sign of life for as long as its time to live');
                 COMMIT AND NO CHAIN NO RELEASE;
                 LEAVE each_job;
             END IF;

@@ -90,12 +90,15 @@ step: BEGIN
                     WHEN 'STALE' THEN 'Ended because its controller shows no sign of life'
                     ELSE 'Ended at request'
                 END;
-            ELSEIF @@global.read_only OR @@global.innodb_read_only THEN
+            ELSEIF {{read_only}} THEN
                 SET out_message = 'Ended because this server became read-only';
-            ELSEIF in_life IS NOT NULL THEN
-                CALL job$_lock_name('life', in_life, v_life_name);
-                IF IS_USED_LOCK(v_life_name) IS NULL THEN
-                    SET out_message = 'Ended because its controller is gone';
+            ELSE
+                CALL job$_held(out_message);
+                IF out_message IS NULL AND in_life IS NOT NULL THEN
+                    CALL job$_lock_name('life', in_life, v_life_name);
+                    IF IS_USED_LOCK(v_life_name) IS NULL THEN
+                        SET out_message = 'Ended because its controller is gone';
+                    END IF;
                 END IF;
             END IF;
             IF out_message IS NOT NULL THEN

@@ -28,20 +28,22 @@ SELECT
         WHEN o.held THEN 'HELD'
         WHEN o.switched THEN IF(o.claims AND o.job_runner_status = 'RUNNING', 'PAUSING', 'PAUSED (all)')
         WHEN o.claims AND o.job_runner_status = 'PAUSED' THEN 'SLEEPING'
-        WHEN o.claims THEN o.job_runner_status
+        WHEN o.claims THEN IF(o.job_runner_status = 'RUNNING' AND o.here AND o.gone, 'RUNNING (controller gone)', o.job_runner_status)
         ELSE 'ENABLED'
     END AS status,
     CASE
         WHEN o.claims AND NOT o.here THEN CONCAT(
             'on ', o.job_runner_server_name, ', seen from a replica',
-            IF(o.job_runner_status <> 'RUNNING' AND o.job_runner_seen < UTC_TIMESTAMP(6) - INTERVAL 30 SECOND,
-                CONCAT('; no sign of life since ', o.job_runner_seen, ' UTC'), '')
+            IF(o.heard < UTC_TIMESTAMP(6) - INTERVAL o.ttl SECOND, CONCAT('; no sign of life since ', o.heard, ' UTC'), '')
         )
         WHEN o.claims THEN o.job_runner_reason
     END AS status_detail,
     IF(o.claims AND (o.live OR NOT o.here), o.job_runner_connection_id, NULL) AS job_runner_connection_id,
     IF(o.claims AND (o.live OR NOT o.here), o.job_runner_host, NULL) AS job_runner_host,
+    COALESCE(o.claims AND NOT o.here, FALSE) AS job_runner_elsewhere,
     o.job_runner_server_name AS job_runner_server,
+    o.job_runner_controller,
+    o.job_runner_version,
     o.job_runner_seen,
     o.job_runner_start,
     o.job_runner_cycles,
@@ -74,10 +76,20 @@ FROM (
             ) = j.job_runner_connection_id,
             FALSE
         ) AS live,
-        h.setting_value IS NOT NULL AS held,
+        -- Its controller is dead, or was judged to be: the runner ends after its present run.
+        j.job_runner_life IS NOT NULL AND (
+            IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':life:', j.job_runner_life), 256)) IS NULL
+            OR (j.job_stop_epoch >= j.job_runner_epoch AND j.job_stop_reason = 'STALE')
+        ) AS gone,
+        -- The last sign of life: in a long run only the controller gives one.
+        GREATEST(j.job_runner_seen, COALESCE(c.controller_heartbeat, j.job_runner_seen)) AS heard,
+        COALESCE(c.controller_ttl, IF(j.job_runner_status = 'RUNNING', 31536000, 30)) AS ttl,
+        h.setting_value IS NOT NULL AND (h.setting_value <> 'UPGRADE' OR {{installing}}) AS held,
         EXISTS (SELECT 1 FROM job_switch AS w WHERE w.switch_owner IN ('', j.job_owner)) AS switched
     FROM job AS j
     JOIN job_setting AS s ON s.setting_name = 'secret'
+    LEFT JOIN job_controller AS c
+        ON c.controller_owner = j.job_owner AND c.controller_name = j.job_runner_controller AND c.controller_server = j.job_runner_server
     LEFT JOIN job_setting AS h ON h.setting_name = 'hold'
 ) AS o
 LEFT JOIN job_run AS r ON r.job_id = o.job_id AND r.run_no = o.job_run_last

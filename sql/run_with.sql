@@ -48,7 +48,7 @@ run: BEGIN
         SELECT in_job_name AS job_name, v_message AS message;
     END;
 
-    IF @@global.read_only OR @@global.innodb_read_only THEN
+    IF {{read_only}} THEN
         SELECT in_job_name AS job_name,
             CONCAT('This server (', @@hostname, ':', @@port, ') is read-only; run the job on the writable one') AS message;
         LEAVE run;
@@ -60,7 +60,7 @@ run: BEGIN
     CALL job$_session(v_settings);
     CALL job$_traces(v_temporary, v_handles, v_variables);
     CALL job$ticket(v_token);
-    CALL job$_acquire(v_token, in_job_name, v_controller, v_job_id, v_run_token, v_message);
+    CALL job$_acquire(v_token, in_job_name, v_controller, v_life, v_job_id, v_run_token, v_message);
     IF v_run_token IS NULL THEN
         SELECT in_job_name AS job_name, v_message AS message;
         LEAVE run;

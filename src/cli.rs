@@ -6,8 +6,8 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abort, alter, cancel, define, demo, disable, doctor, drop, enable, help, install, list, pause, resume, show, start, status,
-    uninstall,
+    abort, adopt, alter, cancel, define, demo, disable, doctor, drop, enable, help, install, list, pause, resume, show, start,
+    status, uninstall,
 };
 use crate::error::Error;
 
@@ -43,6 +43,7 @@ pub enum Verb {
     Disable(disable::DisableArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
+    Adopt(adopt::AdoptArgs),
     Demo(demo::DemoArgs),
     Help(help::HelpArgs),
 }

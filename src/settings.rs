@@ -4,12 +4,15 @@ use std::env;
 use std::fmt;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use jiff::tz::TimeZone;
 use mysql_async::Opts;
 
 use crate::cli::{self, Format, GlobalArgs, LogFormat, SslMode};
 use crate::error::Error;
+use crate::model::Host;
 use crate::output;
 
 /// Where servers put their socket, unless told otherwise.
@@ -35,11 +38,11 @@ pub struct Settings {
 /// How to reach and enter the server.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// Host name or address.
-    pub host: String,
-    /// TCP port.
-    pub port: u16,
-    /// Path of the Unix socket; wins over host and port.
+    /// Where it may be: of several the one that takes writes is meant, which may change. Never empty.
+    pub hosts: Vec<Host>,
+    /// Which of them took writes last.
+    pub last: Arc<AtomicUsize>,
+    /// Path of the Unix socket; wins over the hosts.
     pub socket: Option<String>,
     /// User name to log in with.
     pub user: String,
@@ -53,7 +56,7 @@ impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.socket {
             Some(socket) => f.write_str(socket),
-            None => write!(f, "{}:{}", self.host, self.port),
+            None => f.write_str(&self.hosts.iter().map(Host::to_string).collect::<Vec<_>>().join(",")),
         }
     }
 }
@@ -133,9 +136,9 @@ fn build_folder() -> Option<PathBuf> {
 impl Settings {
     /// Puts flags over the URL, the URL over the environment, the environment over defaults.
     pub fn resolve(flags: GlobalArgs) -> Result<Settings, Error> {
-        let url = flags.url.clone().or_else(|| variable("JOBCTL_URL")).map(|url| Opts::from_url(&url)).transpose();
-        let url = url.map_err(mysql_async::Error::from)?;
-        let from_url = |part: fn(&Opts) -> Option<&str>| url.as_ref().and_then(part).map(str::to_owned);
+        let urls = flags.url.clone().or_else(|| variable("JOBCTL_URL")).map(|url| urls(&url)).transpose()?.unwrap_or_default();
+        let url = urls.first();
+        let from_url = |part: fn(&Opts) -> Option<&str>| url.and_then(part).map(str::to_owned);
         let schema = flags.database.clone().or_else(|| from_url(Opts::db_name)).unwrap_or_else(|| "jobctl".into());
         if schema.is_empty() || schema.chars().count() > 64 {
             return Err(
@@ -150,9 +153,9 @@ impl Settings {
         let user = flags.user.clone().or_else(|| from_url(Opts::user).filter(|user| !user.is_empty()));
         Ok(Settings {
             server: Server {
-                socket: socket(&flags, url.as_ref()),
-                host: flags.host.or_else(|| url.as_ref().map(|url| url.ip_or_hostname().into())).unwrap_or("127.0.0.1".into()),
-                port: flags.port.or_else(|| url.as_ref().map(Opts::tcp_port)).unwrap_or(3306),
+                socket: socket(&flags, url),
+                hosts: hosts(&flags, &urls)?,
+                last: Arc::default(),
                 user: user.or_else(|| variable("USER")).or_else(|| variable("LOGNAME")).unwrap_or("root".into()),
                 password: password.map(Secret),
                 ssl_mode: flags.ssl_mode.unwrap_or_default(),
@@ -163,6 +166,28 @@ impl Settings {
             zone: if flags.utc { TimeZone::UTC } else { TimeZone::system() },
             screen: screen(),
         })
+    }
+}
+
+/// A URL that names several hosts, as one for each: `mysql://bob@a,b:3307/jobs`.
+fn urls(url: &str) -> Result<Vec<Opts>, Error> {
+    let begin = url.find("://").map_or(0, |at| at + 3);
+    let end = url[begin..].find(['/', '?', '#']).map_or(url.len(), |at| begin + at);
+    let begin = url[begin..end].rfind('@').map_or(begin, |at| begin + at + 1);
+    let of = |host: &str| Opts::from_url(&format!("{}{host}{}", &url[..begin], &url[end..]));
+    let opts = url[begin..end].split(',').map(of).collect::<Result<Vec<_>, _>>();
+    Ok(opts.map_err(mysql_async::Error::from)?)
+}
+
+/// Where the server may be.
+fn hosts(flags: &GlobalArgs, urls: &[Opts]) -> Result<Vec<Host>, Error> {
+    match &flags.host {
+        Some(hosts) => Host::list(hosts, flags.port.or(urls.first().map(Opts::tcp_port))).map_err(Error::usage),
+        None if urls.is_empty() => Host::list("127.0.0.1", flags.port).map_err(Error::usage),
+        None => {
+            let host = |url: &Opts| Host { name: url.ip_or_hostname().into(), port: flags.port.unwrap_or(url.tcp_port()) };
+            Ok(urls.iter().map(host).collect())
+        }
     }
 }
 
@@ -201,6 +226,16 @@ mod tests {
         assert_eq!(settings.server.user, "bo@b");
         assert_eq!(settings.server.password.map(|secret| secret.0).as_deref(), Some("s/x"));
         assert_eq!(settings.schema, "jobs");
+    }
+
+    #[test]
+    fn a_url_may_name_several_hosts() {
+        let settings = resolve(url("mysql://bo%40b:s%2Fx@a,b:3307/jobs?tcp_keepalive=1"));
+        assert_eq!(settings.server.to_string(), "a:3306,b:3307");
+        assert_eq!(settings.server.user, "bo@b");
+        assert_eq!(settings.schema, "jobs");
+        let flags = GlobalArgs { host: Some("c:1,d".into()), ..url("mysql://bob@a,b:3307/jobs") };
+        assert_eq!(resolve(flags).server.to_string(), "c:1,d:3306");
     }
 
     #[test]

@@ -29,7 +29,7 @@ const DURABLE: [(&str, &str); 2] = [
 /// Checks, and mends if asked to.
 pub async fn run(settings: &Settings, args: DoctorArgs) -> Result<Answer, Error> {
     let mut conn = db::connect(settings, Session::Own).await?;
-    if db::first::<u8>(&mut conn, "SELECT @@global.read_only", ()).await? == Some(1) {
+    if !db::takes_writes(&mut conn).await? {
         return Err(Error::new(Kind::Refused, "this server is read-only: what is written here is another's")
             .hint("ask the primary: `--host`"));
     }

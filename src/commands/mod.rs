@@ -1,6 +1,7 @@
 //! One file per verb: its arguments, whose doc comment is the help text, and `run`.
 
 pub mod abort;
+pub mod adopt;
 pub mod alter;
 pub mod cancel;
 pub mod define;
@@ -36,6 +37,7 @@ pub async fn run(settings: &Settings, verb: Verb, output: &mut Output) -> Result
         Verb::Uninstall(args) => uninstall::run(settings, args, output).await,
         // Answered before anything else is looked at.
         Verb::Help(args) => Ok(Answer::new(Rows::default(), vec![Block::Text(help::text(&args)?)])),
+        Verb::Adopt(args) => adopt::run(settings, args).await,
         Verb::Doctor(args) => doctor::run(settings, args).await,
         Verb::Demo(args) => demo::run(settings, args, output).await,
         Verb::Define(args) => define::run(settings, args).await,

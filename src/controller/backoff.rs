@@ -7,7 +7,7 @@ use crate::chance;
 /// The first wait.
 const FIRST: Duration = Duration::from_millis(250);
 /// The longest wait.
-const CEILING: Duration = Duration::from_secs(5);
+const CEILING: Duration = Duration::from_secs(2);
 
 /// Doubles from try to try.
 #[derive(Debug, Default)]

@@ -9,19 +9,17 @@ use std::time::Duration;
 use mysql_async::Conn;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::Plan;
 use super::backoff::Backoff;
+use super::patience::Patience;
 use crate::db::{self, Session, connect};
 use crate::error::{Error, Kind};
 use crate::settings::{self, Settings};
 
 /// How often it is looked whether the connection still stands.
 const LOOK: Duration = Duration::from_millis(400);
-/// How long an answer may take before the connection counts as broken.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// What this controller is known by, as long as its present bell stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
@@ -65,9 +63,10 @@ impl Bell {
     /// [`Kind::Busy`] when a controller of that very name lives; what the login says.
     pub async fn open(settings: &Settings, plan: &Plan) -> Result<Bell, Error> {
         let (requests, inbox) = mpsc::unbounded_channel();
-        let tower = Tower::open(settings, plan).await?;
+        let mut patience = Patience::new(plan.ttl);
+        let tower = Tower::open(settings, plan, &mut patience).await?;
         let (told, identity) = watch::channel(Some(tower.identity.clone()));
-        tokio::spawn(keep(settings.clone(), plan.clone(), tower, inbox, told));
+        tokio::spawn(keep(settings.clone(), plan.clone(), tower, patience, inbox, told));
         Ok(Bell { requests, identity })
     }
 
@@ -110,7 +109,7 @@ struct Tower {
 }
 
 impl Tower {
-    async fn open(settings: &Settings, plan: &Plan) -> Result<Tower, Error> {
+    async fn open(settings: &Settings, plan: &Plan, patience: &mut Patience) -> Result<Tower, Error> {
         let mut conn = connect(settings, Session::Own).await?;
         let options = json!({
             "name": plan.controller,
@@ -120,7 +119,8 @@ impl Tower {
             "version": env!("CARGO_PKG_VERSION"),
             "ttl": plan.ttl.as_secs_f64(),
         });
-        let rows = db::call(&mut conn, &settings.schema, "job$controller", vec![options.to_string().into()]).await?;
+        let options = vec![options.to_string().into()];
+        let rows = patience.wait(db::call(&mut conn, &settings.schema, "job$controller", options)).await?;
         let row = rows.into_first().unwrap_or_default();
         let name = row.get("controller_name").and_then(Value::as_str).map(str::to_owned);
         let life = row.get("controller_life").and_then(Value::as_u64);
@@ -134,22 +134,15 @@ impl Tower {
         let next = |job_id: &u64| (*job_id, self.bells.get(job_id).map_or(1, |bell| bell + 1));
         let bells: Vec<_> = job_ids.iter().map(next).collect();
         let arguments = vec![self.identity.life.into(), json!(bells).to_string().into()];
-        answered(db::call(&mut self.conn, &self.schema, "job$ring", arguments)).await?;
+        db::call(&mut self.conn, &self.schema, "job$ring", arguments).await?;
         self.bells.extend(bells);
         Ok(())
     }
 
     /// Looks whether the connection stands.
     async fn look(&mut self) -> Result<(), Error> {
-        answered(db::rows(&mut self.conn, "DO 0", ())).await.map(drop)
+        db::rows(&mut self.conn, "DO 0", ()).await.map(drop)
     }
-}
-
-/// A connection that does not answer is as good as none.
-async fn answered<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    timeout(PATIENCE, answer)
-        .await
-        .unwrap_or_else(|_| Err(Error::new(Kind::Unreachable, format!("no answer within {} s", PATIENCE.as_secs()))))
 }
 
 /// Rings what is to be rung, and makes a new bell whenever one breaks.
@@ -157,18 +150,19 @@ async fn keep(
     settings: Settings,
     plan: Plan,
     mut tower: Tower,
+    mut patience: Patience,
     mut inbox: mpsc::UnboundedReceiver<Request>,
     told: watch::Sender<Option<Identity>>,
 ) {
     loop {
-        let Err(error) = serve(&mut tower, &mut inbox).await else { return };
+        let Err(error) = serve(&mut tower, &mut patience, &mut inbox).await else { return };
         told.send_replace(None);
         tracing::warn!("lost the bell, its runners end: {}", error.with_cause());
         // Its locks are to be free now, whatever state it is in.
         drop(tower);
         let mut backoff = Backoff::default();
         tower = loop {
-            match Tower::open(&settings, &plan).await {
+            match Tower::open(&settings, &plan, &mut patience).await {
                 Ok(tower) => break tower,
                 Err(_) => sleep(backoff.wait()).await,
             }
@@ -179,7 +173,7 @@ async fn keep(
 }
 
 /// Serves until the connection breaks; without an error when nobody is left to be served.
-async fn serve(tower: &mut Tower, inbox: &mut mpsc::UnboundedReceiver<Request>) -> Result<(), Error> {
+async fn serve(tower: &mut Tower, patience: &mut Patience, inbox: &mut mpsc::UnboundedReceiver<Request>) -> Result<(), Error> {
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -187,18 +181,18 @@ async fn serve(tower: &mut Tower, inbox: &mut mpsc::UnboundedReceiver<Request>) 
             request = inbox.recv() => match request {
                 None => return Ok(()),
                 Some(Request::Take(job_id, answer)) => {
-                    tower.ring(&[job_id]).await?;
+                    patience.wait(tower.ring(&[job_id])).await?;
                     let place = Place { identity: tower.identity.clone(), bell: tower.bells[&job_id] };
                     // Whoever asked may have ended.
                     let _ = answer.send(place);
                 }
-                Some(Request::Ring(job_ids)) => tower.ring(&job_ids).await?,
+                Some(Request::Ring(job_ids)) => patience.wait(tower.ring(&job_ids)).await?,
                 Some(Request::Renew(life)) if life == tower.identity.life => {
                     return Err(Error::new(Kind::Refused, "this controller was written off, as it showed no sign of life"));
                 }
                 Some(Request::Renew(_)) => {}
             },
-            _ = look.tick() => tower.look().await?,
+            _ = look.tick() => patience.wait(tower.look()).await?,
         }
     }
 }

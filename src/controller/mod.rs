@@ -1,6 +1,7 @@
 //! Keeps runners alive: one dedicated connection each, which blocks in `job$run_with`.
 //!
 //! - `supervisor`: decides which job gets a runner when, and when all is over.
+//! - `job`: what is known of a job and its runner.
 //! - `watch`: reads, again and again, what the schema says of the owner's jobs.
 //! - `runner`: one connection, one call, from its login to its last row.
 //! - `bell`: shows that we live, and wakes runners.
@@ -10,12 +11,15 @@
 //! - `service`: tells systemd.
 //! - `signals`: SIGINT and SIGTERM, heard in one place.
 //! - `backoff`: how long to wait before trying again.
+//! - `patience`: how long to wait for an answer.
 
 mod backoff;
 mod bell;
 mod ending;
+mod job;
 mod kill;
 mod notice;
+mod patience;
 mod runner;
 mod service;
 mod signals;

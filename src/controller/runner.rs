@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Params};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::Plan;
@@ -25,11 +25,13 @@ const GOODBYE: Duration = Duration::from_secs(2);
 /// What a runner tells its supervisor.
 #[derive(Debug)]
 pub enum Report {
-    /// It works, on this connection.
-    Started {
+    /// It is logged in, on this connection, and about to take the job over.
+    Connected {
         /// `CONNECTION_ID()` of the runner.
         connection: u64,
     },
+    /// It works.
+    Started,
     /// It ended: with the message of `job$run`, or because something broke.
     Ended(Result<String, Error>),
 }
@@ -50,12 +52,8 @@ pub async fn run(
     (job_id, job): (u64, String),
     bell: Bell,
     stopping: Arc<AtomicBool>,
-    reports: mpsc::UnboundedSender<(String, Report)>,
+    report: impl Fn(Report),
 ) {
-    let report = |report| {
-        // The supervisor is gone only when the process ends.
-        let _ = reports.send((job.clone(), report));
-    };
     loop {
         // The bell is gone only when the process ends.
         let Some(place) = bell.take(job_id).await else { return };
@@ -71,6 +69,7 @@ async fn call(settings: &Settings, plan: &Plan, job: &str, place: &Place, report
         let _permit = LOGINS.acquire().await;
         connect(settings, Session::Runner { job }).await?
     };
+    report(Report::Connected { connection: conn.id().into() });
     let mut options = serde_json::json!({
         "controller": place.identity.name,
         "life": place.identity.life,
@@ -100,7 +99,7 @@ async fn listen(conn: &mut Conn, schema: &str, job: &str, options: &str, report:
             if notices {
                 let Some(notice) = Notice::read(row) else { continue };
                 match notice {
-                    Notice::Started { connection } => report(Report::Started { connection }),
+                    Notice::Started { .. } => report(Report::Started),
                     Notice::Retired { .. } => ended.retired = true,
                     _ => {}
                 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, sleep, sleep_until};
 
-use super::backoff::Backoff;
 use super::bell::Bell;
+use super::job::{Job, Runner};
 use super::kill::{self, Why};
 use super::runner::{self, Report};
 use super::service::Service;
@@ -22,6 +21,8 @@ use crate::settings::Settings;
 
 /// A schedule that came to its end, whether or not a runner was there to note it.
 const FINISHED: &str = "FINISHED";
+/// The status of a run that goes on though its controller is dead.
+const GHOST: &str = "RUNNING (controller gone)";
 /// How long after a failure a run is tried to be stopped again.
 const AGAIN: Duration = Duration::from_secs(5);
 /// How often runners that have not ended yet are asked to.
@@ -34,8 +35,8 @@ pub struct Supervisor {
     bell: Bell,
     jobs: HashMap<String, Job>,
     looks: mpsc::Receiver<Vec<JobOverview>>,
-    reports: mpsc::UnboundedReceiver<(String, Report)>,
-    reporter: mpsc::UnboundedSender<(String, Report)>,
+    reports: mpsc::UnboundedReceiver<Told>,
+    reporter: mpsc::UnboundedSender<Told>,
     /// Set when no new session may be opened any more.
     stopping: Arc<AtomicBool>,
     service: Service,
@@ -43,49 +44,8 @@ pub struct Supervisor {
     stops: JoinSet<Option<String>>,
 }
 
-/// What the supervisor knows of a job.
-#[derive(Debug)]
-struct Job {
-    /// Its number.
-    job_id: u64,
-    /// Whether a runner of ours is at it, from its login to its end.
-    running: bool,
-    /// Connection of that runner, once it works.
-    connection: Option<u64>,
-    /// Connection of the one before, which a look may still show.
-    former: Option<u64>,
-    /// Before it, no new runner is tried.
-    not_before: Instant,
-    backoff: Backoff,
-    /// What was said last, so that a refusal that stays is said once.
-    said: Option<String>,
-    /// The run that is being stopped because it took too long.
-    late: Option<Timestamp>,
-    /// How its schedule ended, if it did.
-    ended: Option<String>,
-    /// What a runner has to know of, as it was at the last look.
-    seen: Option<Wanted>,
-}
-
-/// What is wanted of a job: when it changes, its runner is woken.
-type Wanted = (Option<Timestamp>, bool);
-
-impl Default for Job {
-    fn default() -> Self {
-        Job {
-            job_id: 0,
-            running: false,
-            connection: None,
-            former: None,
-            not_before: Instant::now(),
-            backoff: Backoff::default(),
-            said: None,
-            late: None,
-            ended: None,
-            seen: None,
-        }
-    }
-}
+/// What a runner says: the name of its job, which try at it this is, and what.
+type Told = (String, u64, Report);
 
 impl Supervisor {
     /// Logs in, looks at the jobs, and refuses what cannot be run.
@@ -127,10 +87,11 @@ impl Supervisor {
                     tracing::info!("{}: runners end after their present runs", signal.name());
                     break;
                 }
-                Some((name, report)) = self.reports.recv() => self.hear(name, report),
+                Some(told) = self.reports.recv() => self.hear(told),
                 Some(stopped) = self.stops.join_next() => self.stopped(stopped.ok().flatten()),
                 () = self.service.alive() => {}
                 Some(jobs) = self.looks.recv() => {
+                    self.part_with_the_gone(&jobs);
                     self.tend(&jobs);
                     self.stop_late_runs(&jobs);
                     if let Some(ended) = self.all_ended() {
@@ -150,9 +111,10 @@ impl Supervisor {
         let mut again = interval(ASK_AGAIN);
         let mut grace = self.plan.grace.map(|grace| Instant::now() + grace);
         let mut impatient = None;
-        while self.jobs.values().any(|job| job.running) || !self.stops.is_empty() {
-            let asking = self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.connection?))).collect();
-            let waiting = self.jobs.values().filter(|job| job.running).map(|job| job.job_id).collect();
+        while self.jobs.values().any(|job| job.runner.is_some()) || !self.stops.is_empty() {
+            let asking =
+                self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.runner.as_ref()?.connection?))).collect();
+            let waiting = self.jobs.values().filter(|job| job.runner.is_some()).map(|job| job.job_id).collect();
             tokio::select! {
                 signal = signals.next() => match impatient.replace(signal) {
                     None => {
@@ -169,11 +131,14 @@ impl Supervisor {
                     tracing::warn!("the grace is over: runs are stopped");
                     self.stop_runs("its controller ended, and the grace was over");
                 }
-                Some((name, report)) = self.reports.recv() => self.hear(name, report),
+                Some(told) = self.reports.recv() => self.hear(told),
                 Some(stopped) = self.stops.join_next() => self.stopped(stopped.ok().flatten()),
                 () = self.service.alive() => {}
                 // Heartbeats go on as long as somebody takes the looks.
-                Some(jobs) = self.looks.recv() => self.stop_late_runs(&jobs),
+                Some(jobs) = self.looks.recv() => {
+                    self.part_with_the_gone(&jobs);
+                    self.stop_late_runs(&jobs);
+                }
                 _ = again.tick() => {
                     let (settings, bell) = (self.settings.clone(), self.bell.clone());
                     tokio::spawn(async move {
@@ -191,15 +156,15 @@ impl Supervisor {
 
     /// Names the runs that go on without us.
     fn leave(&self, ended: Result<(), Error>) -> Result<(), Error> {
-        for (name, job) in self.jobs.iter().filter(|(_, job)| job.running) {
-            tracing::warn!(job = name, connection = job.connection, "left to the server, which finishes its run");
+        for (name, runner) in self.jobs.iter().filter_map(|(name, job)| Some((name, job.runner.as_ref()?))) {
+            tracing::warn!(job = name, connection = runner.connection, "left to the server, which finishes its run");
         }
         ended
     }
 
     /// Stops all present runs.
     fn stop_runs(&mut self, reason: &'static str) {
-        for (name, _) in self.jobs.iter().filter(|(_, job)| job.running) {
+        for (name, _) in self.jobs.iter().filter(|(_, job)| job.runner.is_some()) {
             let (settings, job) = (self.settings.clone(), name.clone());
             self.stops.spawn(async move {
                 match kill::stop(&settings, &job, Why::Asked(Some(reason)), |_| {}).await {
@@ -220,10 +185,11 @@ impl Supervisor {
         }
     }
 
-    /// Stops the runs that take longer than they may, each once.
+    /// Stops the runs that take longer than they may, each once; also those that a dead controller left behind.
     fn stop_late_runs(&mut self, seen: &[JobOverview]) {
-        for overview in seen.iter().filter(|overview| overview.last_overdue == 1 && overview.status == "RUNNING") {
-            let Some(job) = self.jobs.get_mut(&overview.job_name).filter(|job| job.running) else { continue };
+        for overview in seen.iter().filter(|overview| overview.last_overdue == 1 && overview.job_runner_elsewhere == 0) {
+            let ours = |job: &&mut Job| job.runner.is_some() || overview.status == GHOST;
+            let Some(job) = self.jobs.get_mut(&overview.job_name).filter(ours) else { continue };
             if job.late != overview.last_started_at {
                 job.late = overview.last_started_at;
                 self.stops.spawn(stop_late(self.settings.clone(), overview.job_name.clone()));
@@ -231,19 +197,44 @@ impl Supervisor {
         }
     }
 
+    /// Parts with the runners that the server does not have any more, though nobody told us: their connections are silent.
+    fn part_with_the_gone(&mut self, seen: &[JobOverview]) {
+        for overview in seen {
+            let Some(job) = self.jobs.get_mut(&overview.job_name) else { continue };
+            let Some(runner) = job.runner.as_mut().filter(|runner| runner.connection.is_some()) else { continue };
+            if overview.job_runner_elsewhere == 0 && overview.job_runner_connection_id == runner.connection {
+                runner.shown = Instant::now();
+                job.patience.regain();
+            } else if runner.shown.elapsed() > job.patience.now() {
+                runner.task.abort();
+                let message = format!("the server has not had it for {} s", job.patience.now().as_secs());
+                job.patience.lost();
+                let gone = Report::Ended(Err(Error::new(Kind::Unreachable, message)));
+                let tries = job.tries;
+                self.hear((overview.job_name.clone(), tries, gone));
+            }
+        }
+    }
+
     /// Takes in what a runner says.
-    fn hear(&mut self, name: String, report: Report) {
+    fn hear(&mut self, (name, tries, report): Told) {
         let job = self.jobs.entry(name.clone()).or_default();
+        // We parted with it.
+        let Some(runner) = job.runner.as_mut().filter(|_| job.tries == tries) else { return };
         match report {
-            Report::Started { connection } => {
-                job.connection = Some(connection);
+            Report::Connected { connection } => {
+                runner.connection = Some(connection);
+                runner.shown = Instant::now();
+            }
+            Report::Started => {
+                runner.works = true;
                 job.backoff.reset();
                 job.said = None;
             }
             Report::Ended(end) => {
-                job.former = job.connection.take();
-                let worked = job.former.is_some();
-                job.running = false;
+                let worked = runner.works;
+                job.former = runner.connection.filter(|_| worked);
+                job.runner = None;
                 job.not_before = Instant::now() + job.backoff.wait();
                 let said = match &end {
                     Ok(message) => message.clone(),
@@ -251,9 +242,9 @@ impl Supervisor {
                 };
                 if worked {
                     tracing::info!(job = name, "runner ended: {said}");
-                } else if job.said.as_ref() != Some(&said) {
+                // Numbers change while all stays as it is: how long to wait, which connection.
+                } else if job.says(&said.replace(|c: char| c.is_ascii_digit(), "")) {
                     tracing::warn!(job = name, "no runner yet: {said}");
-                    job.said = Some(said);
                 }
             }
         }
@@ -273,10 +264,10 @@ impl Supervisor {
             let job = self.jobs.entry(name.clone()).or_default();
             job.job_id = overview.job_id;
             let asked = (overview.job_changed, matches!(overview.status.as_str(), "PAUSED (all)" | "PAUSING" | "HELD"));
-            if job.seen.replace(asked).is_some_and(|seen| seen != asked) && job.running {
+            if job.seen.replace(asked).is_some_and(|seen| seen != asked) && job.runner.is_some() {
                 rung.push(overview.job_id);
             }
-            if job.running {
+            if job.runner.is_some() {
                 continue;
             }
             let wanted = wants_runner(overview);
@@ -284,20 +275,28 @@ impl Supervisor {
                 tracing::info!(job = name, "schedule ended: {}", overview.status);
             }
             job.ended = (!wanted).then(|| overview.status.clone());
-            if wanted && let Some(other) = overview.job_runner_connection_id.filter(|other| job.former != Some(*other)) {
+            // A runner on another server is judged by the schema, when one of ours knocks.
+            let other = overview.job_runner_connection_id.filter(|_| overview.job_runner_elsewhere == 0);
+            if wanted && let Some(other) = other.filter(|other| job.former != Some(*other)) {
                 let host = overview.job_runner_host.as_ref().map(|host| format!(" from {host}")).unwrap_or_default();
                 let said = format!("already run by connection {other}{host}");
-                if job.said.as_ref() != Some(&said) {
+                if job.says(&said) {
                     tracing::info!(job = name, "{said}: standing by");
-                    job.said = Some(said);
                 }
             }
             // Another's runner is at work: stand by, and look again when its lock is free.
-            if wanted && overview.job_runner_connection_id.is_none() && job.not_before <= Instant::now() {
-                job.running = true;
+            if wanted && other.is_none() && job.not_before <= Instant::now() {
+                job.tries += 1;
+                let (tries, name, reporter) = (job.tries, name.clone(), self.reporter.clone());
+                let told = name.clone();
+                let report = move |report| {
+                    // The supervisor is gone only when the process ends.
+                    let _ = reporter.send((told.clone(), tries, report));
+                };
                 let (settings, plan, bell) = (self.settings.clone(), self.plan.clone(), self.bell.clone());
-                let (stopping, reporter) = (self.stopping.clone(), self.reporter.clone());
-                tokio::spawn(runner::run(settings, plan, (overview.job_id, name.clone()), bell, stopping, reporter));
+                let run = runner::run(settings, plan, (overview.job_id, name), bell, self.stopping.clone(), report);
+                let task = tokio::spawn(run).abort_handle();
+                job.runner = Some(Runner { task, connection: None, works: false, shown: Instant::now() });
             }
         }
         if !rung.is_empty() {
@@ -313,7 +312,7 @@ impl Supervisor {
         let mut failed = Vec::new();
         for name in &self.plan.names {
             let job = self.jobs.get(name)?;
-            let ended = job.ended.as_ref().filter(|_| !job.running)?;
+            let ended = job.ended.as_ref().filter(|_| job.runner.is_none())?;
             if ended != FINISHED {
                 failed.push(format!("`{name}` is {ended}"));
             }

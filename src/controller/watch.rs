@@ -9,8 +9,9 @@ use tokio::time::{Instant, sleep};
 
 use super::backoff::Backoff;
 use super::bell::Bell;
+use super::patience::Patience;
 use crate::db::{self, Session, connect};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::model::JobOverview;
 use crate::settings::Settings;
 
@@ -19,9 +20,13 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// Heartbeats in one time to live.
 const HEARTBEATS: u32 = 6;
 
-/// Opens the control connection.
+/// Opens the control connection; a server that takes no writes is as good as none.
 pub async fn open(settings: &Settings) -> Result<Conn, Error> {
-    connect(settings, Session::Own).await
+    let mut conn = connect(settings, Session::Own).await?;
+    match db::takes_writes(&mut conn).await? {
+        true => Ok(conn),
+        false => Err(Error::new(Kind::Refused, "this server is read-only").hint("connect to the primary: `--host`")),
+    }
 }
 
 /// Looks once.
@@ -32,31 +37,25 @@ pub async fn look(conn: &mut Conn, settings: &Settings) -> Result<Vec<JobOvervie
 
 /// Looks for ever, over outages of any length: says once that the server is lost, and once that it is back.
 pub async fn run(settings: Settings, conn: Conn, bell: Bell, ttl: Duration, looks: mpsc::Sender<Vec<JobOverview>>) {
-    let mut conn = Some(conn);
-    let mut heartbeat = Instant::now();
+    let mut watch = Watch { settings, bell, ttl, conn: Some(conn), heartbeat: Instant::now(), patience: Patience::new(ttl) };
     let mut backoff = Backoff::default();
     let mut lost = false;
     loop {
-        match once(&settings, &mut conn).await {
+        match watch.once().await {
             Ok(jobs) => {
                 if lost {
                     tracing::info!("the server is back");
                     lost = false;
                 }
                 backoff.reset();
-                if heartbeat <= Instant::now() {
-                    heartbeat = Instant::now() + ttl / HEARTBEATS;
-                    if let Some(conn) = &mut conn {
-                        beat(conn, &settings, &bell, false).await;
-                    }
-                }
                 if looks.send(jobs).await.is_err() {
                     return;
                 }
                 sleep(PERIOD).await;
             }
             Err(error) => {
-                conn = None;
+                // An answer that was not waited for would come to the next question.
+                watch.conn = None;
                 if !lost {
                     tracing::warn!("lost the server, trying again until it is back: {}", error.with_cause());
                     lost = true;
@@ -67,28 +66,57 @@ pub async fn run(settings: Settings, conn: Conn, bell: Bell, ttl: Duration, look
     }
 }
 
-/// Shows that this controller lives; begins anew when others have written it off. A failure shows in the next look.
-pub async fn beat(conn: &mut Conn, settings: &Settings, bell: &Bell, finish: bool) {
-    let Some(identity) = bell.identity() else { return };
+/// The control connection, and what goes over it.
+struct Watch {
+    settings: Settings,
+    bell: Bell,
+    ttl: Duration,
+    conn: Option<Conn>,
+    /// When the next heartbeat is due.
+    heartbeat: Instant,
+    patience: Patience,
+}
+
+impl Watch {
+    /// Shows a sign of life when one is due, and looks.
+    async fn once(&mut self) -> Result<Vec<JobOverview>, Error> {
+        let conn = match &mut self.conn {
+            Some(conn) => conn,
+            None => {
+                // It may be another server than before, and then the bell must follow.
+                self.heartbeat = Instant::now();
+                self.conn.insert(open(&self.settings).await?)
+            }
+        };
+        let due = self.heartbeat <= Instant::now();
+        let jobs = self.patience.wait(async {
+            if due {
+                beat(conn, &self.settings, &self.bell, false).await?;
+            }
+            look(conn, &self.settings).await
+        });
+        let jobs = jobs.await?;
+        if due {
+            self.heartbeat = Instant::now() + self.ttl / HEARTBEATS;
+        }
+        Ok(jobs)
+    }
+}
+
+/// Shows that this controller lives; begins anew when others have written it off, or when the server is another one.
+pub async fn beat(conn: &mut Conn, settings: &Settings, bell: &Bell, finish: bool) -> Result<(), Error> {
+    let Some(identity) = bell.identity() else { return Ok(()) };
     let options = json!({ "name": identity.name, "life": identity.life, "finish": finish });
-    let beaten = db::call(conn, &settings.schema, "job$heartbeat", vec![options.to_string().into()]).await;
-    let alive = beaten.ok().and_then(|rows| rows.into_first()?.get("alive")?.as_u64());
-    if alive == Some(0) {
+    let rows = db::call(conn, &settings.schema, "job$heartbeat", vec![options.to_string().into()]).await?;
+    if rows.into_first().and_then(|row| row.get("alive")?.as_u64()) == Some(0) {
         bell.renew(identity.life);
     }
+    Ok(())
 }
 
 /// Tells the schema that this controller ends in good order.
 pub async fn goodbye(settings: &Settings, bell: &Bell) -> Result<(), Error> {
     let mut conn = open(settings).await?;
-    beat(&mut conn, settings, bell, true).await;
+    beat(&mut conn, settings, bell, true).await?;
     Ok(conn.disconnect().await?)
-}
-
-async fn once(settings: &Settings, conn: &mut Option<Conn>) -> Result<Vec<JobOverview>, Error> {
-    let conn = match conn {
-        Some(conn) => conn,
-        None => conn.insert(open(settings).await?),
-    };
-    look(conn, settings).await
 }

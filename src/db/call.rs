@@ -7,6 +7,9 @@ use mysql_async::{Column, Conn, Params, Row};
 use super::{Rows, quote, record};
 use crate::error::{Error, Kind};
 
+/// Whether a server takes no writes, as an SQL expression; newer MariaDB servers know several kinds of read-only, by name.
+pub const READ_ONLY: &str = "(CONCAT(@@global.read_only) NOT IN ('0', 'OFF') OR @@global.innodb_read_only)";
+
 /// Runs a statement and gives its rows.
 pub async fn rows(conn: &mut Conn, sql: &str, params: impl Into<Params> + Send) -> Result<Rows, Error> {
     let mut result = conn.exec_iter(sql, params.into()).await?;
@@ -62,6 +65,11 @@ pub fn not_installed(error: Error, schema: &str) -> Error {
 
 fn names(columns: &[Column]) -> Vec<String> {
     columns.iter().map(|column| column.name_str().into_owned()).collect()
+}
+
+/// Whether the server takes writes, also from an account that might write all the same.
+pub async fn takes_writes(conn: &mut Conn) -> Result<bool, Error> {
+    Ok(first(conn, &format!("SELECT NOT {READ_ONLY}"), ()).await? == Some(1))
 }
 
 /// The server's clock, by which everything is planned.

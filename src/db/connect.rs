@@ -6,8 +6,10 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, DriverError, Error as ClientError, Opts, OptsBuilder, SslOpts};
 use tokio::time::timeout;
 
+use super::hosts;
 use crate::cli::SslMode;
 use crate::error::{Error, Kind};
+use crate::model::Host;
 use crate::settings::{Server, Settings};
 
 /// How long a server may take to let us in.
@@ -35,20 +37,59 @@ pub enum Session<'a> {
     },
 }
 
-/// Opens a connection; it has no default schema.
+/// Opens a connection; it has no default schema. Where the server has several hosts, it leads to the one that takes writes.
+///
+/// # Errors
+///
+/// [`Kind::Unreachable`] when no host lets us in.
 pub async fn connect(settings: &Settings, session: Session<'_>) -> Result<Conn, Error> {
     let server = &settings.server;
-    let encrypt = server.ssl_mode != SslMode::Disabled && server.socket.is_none();
-    let mut opened = open(options(server, session, encrypt)).await;
-    if let (SslMode::Preferred, Err(ClientError::Driver(DriverError::NoClientSslFlagFromServer))) = (server.ssl_mode, &opened) {
-        opened = open(options(server, session, false)).await;
+    match server.hosts.as_slice() {
+        [host] => login(Login::new(server, host, session)).await,
+        _ if server.socket.is_some() => login(Login::new(server, &server.hosts[0], session)).await,
+        hosts => {
+            hosts::first_writable(server.last.as_ref(), hosts.iter().map(|host| Login::new(server, host, session)).collect())
+                .await
+        }
     }
-    let mut conn = opened.map_err(|cause| cannot_connect(server, cause))?;
-    conn.query_drop(match session {
-        Session::Own => PINNED,
-        Session::Runner { .. } => RUNNER,
-    })
-    .await?;
+}
+
+/// All that it takes to log in on one host.
+pub struct Login {
+    /// What to call it.
+    place: String,
+    user: String,
+    options: Opts,
+    /// The same without encryption, where that is allowed.
+    plain: Option<Opts>,
+    /// What the session is pinned to.
+    pinned: &'static str,
+}
+
+impl Login {
+    fn new(server: &Server, host: &Host, session: Session<'_>) -> Login {
+        let encrypt = server.ssl_mode != SslMode::Disabled && server.socket.is_none();
+        Login {
+            place: server.socket.clone().unwrap_or_else(|| host.to_string()),
+            user: server.user.clone(),
+            options: options(server, host, session, encrypt),
+            plain: (server.ssl_mode == SslMode::Preferred).then(|| options(server, host, session, false)),
+            pinned: match session {
+                Session::Own => PINNED,
+                Session::Runner { .. } => RUNNER,
+            },
+        }
+    }
+}
+
+/// Logs in on one host.
+pub async fn login(login: Login) -> Result<Conn, Error> {
+    let mut opened = open(login.options).await;
+    if let (Some(plain), Err(ClientError::Driver(DriverError::NoClientSslFlagFromServer))) = (login.plain, &opened) {
+        opened = open(plain).await;
+    }
+    let mut conn = opened.map_err(|cause| cannot_connect(&login.place, &login.user, cause))?;
+    conn.query_drop(login.pinned).await?;
     Ok(conn)
 }
 
@@ -61,12 +102,12 @@ async fn open(options: Opts) -> Result<Conn, ClientError> {
     }
 }
 
-fn options(server: &Server, session: Session<'_>, encrypt: bool) -> Opts {
+fn options(server: &Server, host: &Host, session: Session<'_>, encrypt: bool) -> Opts {
     // Like `mysql`, without a certificate authority named, any certificate will do.
     let ssl = SslOpts::default().with_danger_accept_invalid_certs(true).with_danger_skip_domain_validation(true);
     let options = OptsBuilder::default()
-        .ip_or_hostname(&server.host)
-        .tcp_port(server.port)
+        .ip_or_hostname(&host.name)
+        .tcp_port(host.port)
         .socket(server.socket.as_deref())
         .prefer_socket(false)
         .user(Some(&server.user))
@@ -85,9 +126,9 @@ fn options(server: &Server, session: Session<'_>, encrypt: bool) -> Opts {
 }
 
 /// Says which server it was that did not let us in.
-fn cannot_connect(server: &Server, cause: ClientError) -> Error {
+fn cannot_connect(place: &str, user: &str, cause: ClientError) -> Error {
     let inner = Error::from(cause);
-    let mut error = Error::new(Kind::Unreachable, format!("cannot connect to `{server}` as `{}`", server.user));
+    let mut error = Error::new(Kind::Unreachable, format!("cannot connect to `{place}` as `{user}`"));
     error.hints = inner.hints.clone();
     if error.hints.is_empty() {
         error.hints.push("is the server up, and are `--host` and `--port`, or `--socket`, right?".into());

@@ -2,12 +2,13 @@
 
 mod call;
 mod connect;
+mod hosts;
 mod jobs;
 pub mod quote;
 mod record;
 mod rows;
 
-pub use call::{call, first, now, rows};
+pub use call::{READ_ONLY, call, first, now, rows, takes_writes};
 pub use connect::{PINNED, Session, connect};
 pub use jobs::jobs;
 pub use record::{Record, record};

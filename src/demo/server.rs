@@ -7,6 +7,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
@@ -19,6 +20,7 @@ use crate::cli::SslMode;
 use crate::controller::Signals;
 use crate::db::{self, Session};
 use crate::error::{Error, Kind};
+use crate::model::Host;
 use crate::settings::{self, Secret, Settings};
 
 /// The watchdog, which outlives us.
@@ -151,8 +153,8 @@ impl Server {
     /// How to reach it as one of its accounts; all have one password.
     pub fn account(&self, settings: &Settings, user: &str) -> Settings {
         let server = settings::Server {
-            host: "127.0.0.1".into(),
-            port: self.port,
+            hosts: vec![Host { name: "127.0.0.1".into(), port: self.port }],
+            last: Arc::default(),
             socket: None,
             user: user.into(),
             password: Some(Secret(self.password.clone())),

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::server::Server;
 use crate::db::{self, Session};
 use crate::error::Error;
-use crate::model::Account;
+use crate::model::{Account, Host};
 use crate::schema::{grants, install};
 use crate::settings::Settings;
 
@@ -20,12 +20,9 @@ const OWNER: &str = "shop";
 pub fn how_to_connect(shop: &Settings) -> Vec<String> {
     let server = &shop.server;
     let password = server.password.as_ref().map(|secret| secret.0.as_str()).unwrap_or_default();
-    let (host, port, schema) = (&server.host, server.port, &shop.schema);
-    vec![
-        "in another terminal:".to_owned(),
-        format!("  mysql -h {host} -P {port} -u {OWNER} -p{password} shop"),
-        format!("  export JOBCTL_URL=mysql://{OWNER}:{password}@{host}:{port}/{schema}"),
-    ]
+    let mysql = |host: &Host| format!("  mysql -h {} -P {} -u {OWNER} -p{password} shop", host.name, host.port);
+    let url = format!("  export JOBCTL_URL=mysql://{OWNER}:{password}@{server}/{}", shop.schema);
+    ["in another terminal:".to_owned()].into_iter().chain(server.hosts.iter().map(mysql)).chain([url]).collect()
 }
 
 /// Name, procedure, interval in seconds, and what it is for.

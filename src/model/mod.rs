@@ -1,6 +1,7 @@
-//! Plain data and its rules: spans, names, times, accounts, and a job as the view shows it. Imports nothing of the house.
+//! Plain data and its rules: spans, names, times, accounts, hosts, and a job as the view shows it. Imports nothing of the house.
 
 mod account;
+mod host;
 mod name;
 mod overview;
 mod procedure;
@@ -8,6 +9,7 @@ mod span;
 mod time;
 
 pub use account::Account;
+pub use host::Host;
 pub use name::{JobName, word};
 pub use overview::JobOverview;
 pub use procedure::ProcedureName;

@@ -44,6 +44,12 @@ pub struct JobOverview {
     pub job_runner_connection_id: Option<u64>,
     /// Host from which the runner is logged in.
     pub job_runner_host: Option<String>,
+    /// 1 when its runner is one of another server, so that only the row tells of it.
+    pub job_runner_elsewhere: u64,
+    /// Controller that keeps the runner alive.
+    pub job_runner_controller: Option<String>,
+    /// Version of jobctl whose routines the runner executes.
+    pub job_runner_version: Option<String>,
     /// Since when the runner works.
     pub job_runner_start: Option<Timestamp>,
     /// Cycles that the present or last runner has done.

@@ -29,6 +29,7 @@ impl Finding {
             "LOST" => Some("jobctl doctor --fix".into()),
             "VERSION" => Some(format!("jobctl abort {0}, then jobctl enable {0}", word(&self.job_name))),
             "CONTROLLER_STALE" => Some(format!("jobctl start {}, which takes over", word(&self.job_name))),
+            "HELD" => Some("jobctl adopt, if the jobs are to run here".into()),
             "NOT_DURABLE" => Some("set it to 1".into()),
             _ => None,
         }

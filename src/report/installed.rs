@@ -21,6 +21,9 @@ pub fn installed(done: &Installed, schema: &str, owner: Option<String>) -> Answe
         _ => format!("installed jobctl {version} in schema `{schema}` ({migrations} migrations)\n"),
     };
     text += &format!("its routines work with the rights of {}\n", done.definer);
+    if done.drained > 0 {
+        text += &format!("{} runners ended for it, and are started again by their controllers\n", done.drained);
+    }
     // Forty lines that were read at the first time.
     let grants_wanted = owner.is_some() || done.action != "UNCHANGED";
     let owner_grants = grants::owner(schema, owner.as_deref().unwrap_or(SOMEBODY));
@@ -33,6 +36,7 @@ pub fn installed(done: &Installed, schema: &str, owner: Option<String>) -> Answe
         "version": version,
         "action": done.action,
         "migrations": migrations,
+        "runners_drained": done.drained,
         "definer": done.definer.to_string(),
         "owner_grants": owner_grants,
         "warnings": done.warnings,

@@ -72,6 +72,8 @@ fn lines(job: &JobOverview, now: Timestamp, zone: &TimeZone) -> Vec<Vec<Cell>> {
         ("status", Some(status(job))),
         ("", text(&job.status_detail)),
         ("runner", runner),
+        ("version", job.job_runner_connection_id.and(text(&job.job_runner_version))),
+        ("controller", job.job_runner_connection_id.and(text(&job.job_runner_controller))),
         ("runner start", job.job_runner_start.map(at)),
         ("runner said", text(&job.job_runner_message)),
         ("cycles", job.job_runner_cycles.map(|cycles| Cell::text(cycles.to_string()))),

@@ -3,7 +3,8 @@
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
-use crate::db::quote;
+use super::lock;
+use crate::db::{READ_ONLY, quote};
 use crate::error::Error;
 
 /// A placeholder of `sql/`, and what may stand for it: the first whose probe the server can run.
@@ -103,8 +104,12 @@ pub struct Capabilities(Vec<(&'static str, String)>);
 impl Capabilities {
     /// Tries everything out.
     pub async fn probe(conn: &mut Conn, schema: &str) -> Result<Self, Error> {
-        let mut texts =
-            vec![("{{version}}", quote::literal(env!("CARGO_PKG_VERSION"))), ("{{schema}}", quote::literal(schema))];
+        let mut texts = vec![
+            ("{{version}}", quote::literal(env!("CARGO_PKG_VERSION"))),
+            ("{{schema}}", quote::literal(schema)),
+            ("{{read_only}}", READ_ONLY.to_owned()),
+            ("{{installing}}", format!("IS_USED_LOCK({}) IS NOT NULL", lock::name(&quote::literal(schema)))),
+        ];
         for choice in CHOICES {
             for (probe, text) in choice.candidates {
                 if can(conn, probe).await? {

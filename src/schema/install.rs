@@ -1,5 +1,7 @@
 //! Installing and upgrading.
 
+use std::time::Duration;
+
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
@@ -17,6 +19,8 @@ pub struct Options {
     pub definer: Option<Account>,
     /// Whether to share a schema with something else.
     pub into_existing: bool,
+    /// How long runs that are in progress may take.
+    pub drain: Duration,
 }
 
 /// What was done.
@@ -26,6 +30,8 @@ pub struct Installed {
     pub action: &'static str,
     /// How many migrations were applied.
     pub migrations: usize,
+    /// How many runners ended for it, and come back.
+    pub drained: usize,
     /// Whose rights the routines have.
     pub definer: Account,
     /// Whether that is the installer itself.
@@ -40,11 +46,10 @@ pub struct Installed {
 pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<Installed, Error> {
     writable(conn).await?;
     lock::take(conn, schema).await?;
+    let drain = options.drain;
     let (present, plan) = plan(conn, schema, options).await?;
-    if !plan.statements.is_empty() {
-        // A routine that is away for a moment would break a run.
-        runners::none_lives(conn).await?;
-    }
+    // A routine that is away for a moment would break a run.
+    let drained = if plan.statements.is_empty() { 0 } else { runners::drain(conn, drain).await? };
     let mut warnings = Vec::new();
     if plan.blind && !plan.statements.is_empty() {
         warnings.push("the server forgot who may execute the reinstalled routines; grant it again, as below".into());
@@ -61,6 +66,7 @@ pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<
         }
     }
     try_out(conn, schema, &plan.definer).await?;
+    runners::let_go(conn).await?;
     let least = Account { user: "jobctl".into(), host: "localhost".into() };
     Ok(Installed {
         action: match present.version.as_deref() {
@@ -70,6 +76,7 @@ pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<
             Some(_) => "UPGRADED",
         },
         migrations: plan.migrations,
+        drained,
         own: plan.definer == current_user(conn).await?,
         definer: plan.definer,
         least: grants::definer(conn, schema, &least).await?,
@@ -99,12 +106,11 @@ async fn current_user(conn: &mut Conn) -> Result<Account, Error> {
     account.unwrap_or_default().parse().map_err(Error::usage)
 }
 
-/// Refuses a server that does not take writes, also from an account that might write all the same.
+/// Refuses a server that does not take writes.
 async fn writable(conn: &mut Conn) -> Result<(), Error> {
-    let sql = "SELECT @@global.read_only NOT IN ('0', 'OFF') OR @@global.innodb_read_only";
-    match db::first(conn, sql, ()).await? {
-        Some(0) => Ok(()),
-        _ => Err(Error::new(Kind::Refused, "this server is read-only").hint("connect to the primary: `--host`")),
+    match db::takes_writes(conn).await? {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Refused, "this server is read-only").hint("connect to the primary: `--host`")),
     }
 }
 

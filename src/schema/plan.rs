@@ -78,7 +78,15 @@ impl Plan {
             "INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('secret', '{}')",
             chance::hex(32)?
         ));
-        plan.step("INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('job_counter', '0')");
+        plan.step(
+            "INSERT IGNORE INTO job_setting (setting_name, setting_value)\nVALUES ('job_counter', '0'), ('event_counter', '0')",
+        );
+        // Where it was installed it is no copy.
+        plan.step(capabilities.fill(
+            "INSERT INTO job_server (server_identity, server_name, server_first, server_last)\n\
+             SELECT {{server_identity}}, CONCAT(@@hostname, ':', @@port), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)\n\
+             FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM job_server)",
+        ));
         // Whatever else is there was committed by somebody who should not have.
         plan.step("DELETE FROM job_ticket WHERE ticket_token <> ''");
         plan.step(

@@ -10,7 +10,7 @@ use crate::session::{Session, literal};
 const SOON: Duration = Duration::from_secs(60);
 
 /// A primary, and a replica of it that is read-only.
-async fn pair(name: &str) -> (Private, Private) {
+pub async fn pair(name: &str) -> (Private, Private) {
     let gtid: &[&str] = if name == "mysql" { &["--gtid-mode=ON", "--enforce-gtid-consistency=ON"] } else { &[] };
     let primary = Private::start(name, gtid);
     let port = mysql_async::Opts::from(primary.server.options()).tcp_port();
@@ -38,7 +38,7 @@ async fn pair(name: &str) -> (Private, Private) {
     (primary, replica)
 }
 
-async fn admin(server: &Server) -> Session {
+pub async fn admin(server: &Server) -> Session {
     Session::new(mysql_async::Conn::new(server.options()).await.expect("the private server answers"))
 }
 

@@ -1,0 +1,80 @@
+//! What a controller knows of a job.
+
+use jiff::Timestamp;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use super::Plan;
+use super::backoff::Backoff;
+use super::patience::Patience;
+
+/// What the supervisor knows of a job.
+#[derive(Debug)]
+pub struct Job {
+    /// Its number.
+    pub job_id: u64,
+    /// The runner of ours that is at it, from before its login to its end.
+    pub runner: Option<Runner>,
+    /// How many there have been.
+    pub tries: u64,
+    /// Connection of the one before, which a look may still show.
+    pub former: Option<u64>,
+    /// How long a look may not show a runner that is logged in.
+    pub patience: Patience,
+    /// Before it, no new runner is tried.
+    pub not_before: Instant,
+    pub backoff: Backoff,
+    /// What was said last, so that a refusal that stays is said once.
+    pub said: Option<String>,
+    /// The run that is being stopped because it took too long.
+    pub late: Option<Timestamp>,
+    /// How its schedule ended, if it did.
+    pub ended: Option<String>,
+    /// What a runner has to know of, as it was at the last look.
+    pub seen: Option<Wanted>,
+}
+
+/// A runner of ours.
+#[derive(Debug)]
+pub struct Runner {
+    /// Ends it, and closes its connection.
+    pub task: AbortHandle,
+    /// Its connection, once it is logged in.
+    pub connection: Option<u64>,
+    /// Whether it has taken the job over.
+    pub works: bool,
+    /// When it logged in, or when a look showed it last.
+    pub shown: Instant,
+}
+
+/// What is wanted of a job: when it changes, its runner is woken.
+pub type Wanted = (Option<Timestamp>, bool);
+
+impl Default for Job {
+    fn default() -> Self {
+        Job {
+            job_id: 0,
+            runner: None,
+            tries: 0,
+            former: None,
+            patience: Patience::new(Plan::TTL),
+            not_before: Instant::now(),
+            backoff: Backoff::default(),
+            said: None,
+            late: None,
+            ended: None,
+            seen: None,
+        }
+    }
+}
+
+impl Job {
+    /// Whether this is something else than what was said last.
+    pub fn says(&mut self, said: &str) -> bool {
+        let new = self.said.as_deref() != Some(said);
+        if new {
+            self.said = Some(said.to_owned());
+        }
+        new
+    }
+}
