@@ -22,7 +22,8 @@ pub fn installed(done: &Installed, schema: &str, owner: Option<String>) -> Answe
     };
     text += &format!("its routines work with the rights of {}\n", done.definer);
     if done.drained > 0 {
-        text += &format!("{} runners ended for it, and are started again by their controllers\n", done.drained);
+        let (runners, are) = if done.drained == 1 { ("runner", "is") } else { ("runners", "are") };
+        text += &format!("{} {runners} ended for it, and {are} started again\n", done.drained);
     }
     // Forty lines that were read at the first time.
     let grants_wanted = owner.is_some() || done.action != "UNCHANGED";

@@ -195,7 +195,7 @@ fn a_run_token_ends_with_its_runner() {
         db.define(&bob, "x", "hello", "3600", "").await;
         // Bob may play the runner by hand: it is his own job.
         let mut session = db.login(&bob).await;
-        let acquire = "CALL job$_acquire(@token, 'x', NULL, @id, @run_token, @message)";
+        let acquire = "CALL job$_acquire(@token, 'x', NULL, NULL, @id, @run_token, @message)";
         session.run("CALL job$ticket(@token)").await;
         session.run(acquire).await;
         assert_eq!(session.row("SELECT @id, CHAR_LENGTH(@run_token), @message").await, ["1", "64", "NULL"]);
