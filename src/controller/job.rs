@@ -28,6 +28,8 @@ pub struct Job {
     pub said: Option<String>,
     /// The run that is being stopped because it took too long.
     pub late: Option<Timestamp>,
+    /// Whether its present run, if there is one, is being stopped because the controller ends.
+    pub stopping: bool,
     /// How its schedule ended, if it did.
     pub ended: Option<String>,
     /// What a runner has to know of, as it was at the last look.
@@ -62,6 +64,7 @@ impl Default for Job {
             backoff: Backoff::default(),
             said: None,
             late: None,
+            stopping: false,
             ended: None,
             seen: None,
         }

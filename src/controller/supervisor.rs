@@ -41,8 +41,11 @@ pub struct Supervisor {
     stopping: Arc<AtomicBool>,
     service: Service,
     /// Runs that are being stopped: each is stayed with until it is over.
-    stops: JoinSet<Option<String>>,
+    stops: JoinSet<Stopped>,
 }
+
+/// The job whose run was to be stopped, and whether it may be tried again.
+type Stopped = (String, bool);
 
 /// What a runner says: the name of its job, which try at it this is, and what.
 type Told = (String, u64, Report);
@@ -88,7 +91,7 @@ impl Supervisor {
                     break;
                 }
                 Some(told) = self.reports.recv() => self.hear(told),
-                Some(stopped) = self.stops.join_next() => self.stopped(stopped.ok().flatten()),
+                Some(Ok(stopped)) = self.stops.join_next() => self.stopped(stopped),
                 () = self.service.alive() => {}
                 Some(jobs) = self.looks.recv() => {
                     self.part_with_the_gone(&jobs);
@@ -111,6 +114,8 @@ impl Supervisor {
         let mut again = interval(ASK_AGAIN);
         let mut grace = self.plan.grace.map(|grace| Instant::now() + grace);
         let mut impatient = None;
+        // Why runs are stopped: also those that begin before their runners have heard that they are to end.
+        let mut why = None;
         while self.jobs.values().any(|job| job.runner.is_some()) || !self.stops.is_empty() {
             let asking =
                 self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.runner.as_ref()?.connection?))).collect();
@@ -119,7 +124,8 @@ impl Supervisor {
                 signal = signals.next() => match impatient.replace(signal) {
                     None => {
                         tracing::warn!("{} again: runs are stopped", signal.name());
-                        self.stop_runs("its controller got a second signal");
+                        why = Some("its controller got a second signal");
+                        again.reset_immediately();
                     }
                     Some(_) => return self.leave(Err(signal.into())),
                 },
@@ -129,10 +135,11 @@ impl Supervisor {
                         return self.leave(Ok(()));
                     }
                     tracing::warn!("the grace is over: runs are stopped");
-                    self.stop_runs("its controller ended, and the grace was over");
+                    why = Some("its controller ended, and the grace was over");
+                    again.reset_immediately();
                 }
                 Some(told) = self.reports.recv() => self.hear(told),
-                Some(stopped) = self.stops.join_next() => self.stopped(stopped.ok().flatten()),
+                Some(Ok(stopped)) = self.stops.join_next() => self.stopped(stopped),
                 () = self.service.alive() => {}
                 // Heartbeats go on as long as somebody takes the looks.
                 Some(jobs) = self.looks.recv() => {
@@ -140,6 +147,9 @@ impl Supervisor {
                     self.stop_late_runs(&jobs);
                 }
                 _ = again.tick() => {
+                    if let Some(why) = why {
+                        self.stop_runs(why);
+                    }
                     let (settings, bell) = (self.settings.clone(), self.bell.clone());
                     tokio::spawn(async move {
                         if let Err(error) = ending::ask(&settings, &asking).await {
@@ -164,24 +174,32 @@ impl Supervisor {
 
     /// Stops all present runs.
     fn stop_runs(&mut self, reason: &'static str) {
-        for (name, _) in self.jobs.iter().filter(|(_, job)| job.runner.is_some()) {
+        for (name, job) in self.jobs.iter_mut().filter(|(_, job)| job.runner.is_some() && !job.stopping) {
+            job.stopping = true;
             let (settings, job) = (self.settings.clone(), name.clone());
             self.stops.spawn(async move {
-                match kill::stop(&settings, &job, Why::Asked(Some(reason)), |_| {}).await {
-                    Ok(ended) => tracing::warn!(job, run_no = ended.run_no, "run stopped, it is {}", ended.outcome),
+                let again = match kill::stop(&settings, &job, Why::Asked(Some(reason)), |_| {}).await {
+                    Ok(ended) => {
+                        tracing::warn!(job, run_no = ended.run_no, "run stopped, it is {}", ended.outcome);
+                        true
+                    }
                     // It was between two runs.
-                    Err(error) if error.code == Some(45004) => {}
-                    Err(error) => tracing::error!(job, "its run could not be stopped: {}", error.with_cause()),
-                }
-                None
+                    Err(error) if error.code == Some(45004) => true,
+                    Err(error) => {
+                        tracing::error!(job, "its run could not be stopped: {}", error.with_cause());
+                        error.kind == Kind::Unreachable
+                    }
+                };
+                (job, again)
             });
         }
     }
 
-    /// A run that could not be stopped may be tried again.
-    fn stopped(&mut self, failed: Option<String>) {
-        if let Some(job) = failed.and_then(|name| self.jobs.get_mut(&name)) {
+    /// A run that could not be stopped may be tried again; so may the next one of its job.
+    fn stopped(&mut self, (name, again): Stopped) {
+        if let Some(job) = self.jobs.get_mut(&name).filter(|_| again) {
             job.late = None;
+            job.stopping = false;
         }
     }
 
@@ -332,21 +350,22 @@ async fn at(instant: Option<Instant>) {
     }
 }
 
-/// Stops a run that takes too long; that it could not be is an error that somebody sees, and it is tried again. Gives the job.
-async fn stop_late(settings: Settings, job: String) -> Option<String> {
-    match kill::stop(&settings, &job, Why::Timeout, |_| {}).await {
+/// Stops a run that takes too long; that it could not be is an error that somebody sees, and it is tried again.
+async fn stop_late(settings: Settings, job: String) -> Stopped {
+    let again = match kill::stop(&settings, &job, Why::Timeout, |_| {}).await {
         Ok(ended) => {
             tracing::warn!(job, run_no = ended.run_no, "run stopped after its timeout, it is {}", ended.outcome);
-            None
+            false
         }
         // It ended by itself in that moment.
-        Err(error) if error.message == "no run has taken too long" => Some(job),
+        Err(error) if error.message == "no run has taken too long" => true,
         Err(error) => {
             tracing::error!(job, "the timeout could not be enforced, trying again: {}", error.with_cause());
             sleep(AGAIN).await;
-            Some(job)
+            true
         }
-    }
+    };
+    (job, again)
 }
 
 /// Whether a runner may start for this job, as far as its status tells.

@@ -24,6 +24,7 @@ mod repairing;
 mod screens;
 mod scripting;
 mod showing;
+mod signalling;
 mod starting;
 mod takeover;
 mod takeover_times;
