@@ -36,7 +36,14 @@ SELECT
             'on ', o.job_runner_server_name, ', seen from a replica',
             IF(o.heard < UTC_TIMESTAMP(6) - INTERVAL o.ttl SECOND, CONCAT('; no sign of life since ', o.heard, ' UTC'), '')
         )
+        -- Its controller lives, and would bring the runner back at once. One that is still heard has only no login any more;
+        -- whose account is gone, that is not heard either.
+        WHEN o.claims AND NOT o.live AND o.job_runner_life IS NOT NULL AND NOT o.gone AND o.heard < UTC_TIMESTAMP(6) - INTERVAL o.ttl / 2 SECOND
+            THEN 'owner cannot log in, or its controller hangs'
         WHEN o.claims THEN o.job_runner_reason
+        WHEN o.job_status IN ('ENABLED', 'RESUMED', 'PAUSED') AND o.job_runner_message LIKE 'Ended to renew%'
+            AND o.job_runner_life IS NOT NULL AND NOT o.gone AND o.job_runner_finish < UTC_TIMESTAMP(6) - INTERVAL 10 SECOND
+            THEN CONCAT('owner cannot log in', IF(o.heard < UTC_TIMESTAMP(6) - INTERVAL o.ttl / 2 SECOND, ', or its controller hangs', ''))
     END AS status_detail,
     IF(o.claims AND (o.live OR NOT o.here), o.job_runner_connection_id, NULL) AS job_runner_connection_id,
     IF(o.claims AND (o.live OR NOT o.here), o.job_runner_host, NULL) AS job_runner_host,
