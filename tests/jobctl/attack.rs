@@ -25,15 +25,25 @@ pub fn options(db: &Db) -> String {
 pub fn ticketed(db: &Db, token: &str) -> Vec<(&'static str, String)> {
     let options = options(db);
     let arguments = [
-        ("job$_define", format!("'evil', {options}")),
-        ("job$_drop", "'x', NULL".into()),
-        ("job$_stop", "'x', NULL".into()),
-        ("job$_get_lock", "'x', @status, @by".into()),
-        ("job$_release_lock", "'x', @status, @by".into()),
-        ("job$_overview", "NULL".into()),
-        ("job$_acquire", "'x', NULL, @id, @run_token, @message".into()),
+        ("job$_define", format!(", 'evil', {options}")),
+        ("job$_alter", ", 'x', '{\"every\": 7200}'".into()),
+        ("job$_drop", ", 'x', NULL".into()),
+        ("job$_request", ", 'pause', 'x', NULL".into()),
+        ("job$_switch", ", TRUE, NULL".into()),
+        ("job$_stop", ", 'x', NULL".into()),
+        ("job$_cancel", ", 'x', NULL".into()),
+        ("job$_watch", String::new()),
+        ("job$_doctor", String::new()),
+        ("job$_mend", ", 'x'".into()),
+        ("job$_controller", ", '{\"name\": \"eve\"}'".into()),
+        ("job$_heartbeat", ", '{\"name\": \"eve\", \"life\": 1}'".into()),
+        ("job$_ring", ", 1, '[]'".into()),
+        ("job$_get_lock", ", 'x', @status, @by".into()),
+        ("job$_release_lock", ", 'x', @status, @by".into()),
+        ("job$_overview", ", NULL".into()),
+        ("job$_acquire", ", 'x', NULL, NULL, @id, @run_token, @message".into()),
     ];
-    arguments.map(|(routine, rest)| (routine, format!("CALL {}({token}, {rest})", of(db, routine)))).into()
+    arguments.map(|(routine, rest)| (routine, format!("CALL {}({token}{rest})", of(db, routine)))).into()
 }
 
 /// A call of every API routine, aimed at the job `x`.

@@ -22,6 +22,7 @@ mod leaking;
 mod locked_out;
 mod losing;
 mod missing_dependencies;
+mod noticing;
 mod repairing;
 mod screens;
 mod scripting;
