@@ -25,6 +25,8 @@ const FINISHED: &str = "FINISHED";
 const GHOST: &str = "RUNNING (controller gone)";
 /// How long after a failure a run is tried to be stopped again.
 const AGAIN: Duration = Duration::from_secs(5);
+/// How long a runner is kept that was left on another server: as long as a look may be older than what the runner said.
+const MOVED: Duration = Duration::from_secs(1);
 /// How often runners that have not ended yet are asked to.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -223,9 +225,15 @@ impl Supervisor {
             if overview.job_runner_elsewhere == 0 && overview.job_runner_connection_id == runner.connection {
                 runner.shown = Instant::now();
                 job.patience.regain();
-            } else if runner.shown.elapsed() > job.patience.now() {
+                continue;
+            }
+            let moved = overview.job_runner_elsewhere == 1 && runner.works;
+            if runner.shown.elapsed() > if moved { MOVED } else { job.patience.now() } {
                 runner.task.abort();
-                let message = format!("the server has not had it for {} s", job.patience.now().as_secs());
+                let message = match moved {
+                    true => "it was left on another server, which finishes its run".to_owned(),
+                    false => format!("the server has not had it for {} s", job.patience.now().as_secs()),
+                };
                 job.patience.lost();
                 let gone = Report::Ended(Err(Error::new(Kind::Unreachable, message)));
                 let tries = job.tries;

@@ -54,11 +54,16 @@ fn the_words_for_wrong_input() {
         }
         say(&bob, &["alter", "yearly", "--every", "1h"]).await;
         say(&eve, &["pause", "nightly"]).await;
+        say(&bob, &["adopt"]).await;
         say(&bob, &["-D", &"s".repeat(65), "status"]).await;
         say(&bob, &["--host", "127.0.0.1", "--port", "70000", "status"]).await;
         let shown = |arguments: &[&str], ran| show(arguments, &ran);
-        let closed = ["--url", "mysql://bob@127.0.0.1:1/jobctl", "status"];
-        text += &shown(&closed, Tool::bare(&closed).run().await);
+        for closed in ["mysql://bob@127.0.0.1:1/jobctl", "mysql://bob@127.0.0.1:1,127.0.0.1:2/jobctl"] {
+            let closed = ["--url", closed, "status"];
+            text += &shown(&closed, Tool::bare(&closed).run().await);
+        }
+        let host = ["--host", "a,b:no", "status"];
+        text += &shown(&host, Tool::bare(&host).run().await);
         let url = ["--url", "postgres://bob@127.0.0.1/jobctl", "status"];
         text += &shown(&url, Tool::bare(&url).run().await);
         let wrong = Account { password: "hunter2".into(), ..bob.clone() };
@@ -66,7 +71,7 @@ fn the_words_for_wrong_input() {
         text += &shown(&["status", ">/dev/full"], sh(&db, &bob, "J status >/dev/full").await);
         // A procedure that was there when its job was defined.
         db.body("later", "DO 0").await;
-        db.define(&bob, "later", "later", "0.5", r#", "max_failures": 1"#).await;
+        db.define(&bob, "later", "later", "4", r#", "max_failures": 1"#).await;
         let mut admin = db.admin().await;
         admin.run(&format!("DROP PROCEDURE {}.later", db.bodies())).await;
         text += &shown(&["start", "later"], Tool::new(&db, &bob, &["start", "later"]).run().await);
