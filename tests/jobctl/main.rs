@@ -15,6 +15,7 @@ mod callers;
 mod chaos;
 mod cli;
 mod contention;
+mod cutting;
 mod cycles;
 mod exclusion;
 mod facts_identity;
