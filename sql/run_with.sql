@@ -18,7 +18,8 @@ run: BEGIN
     DECLARE v_wait, v_seconds DECIMAL(20,6);
     DECLARE v_woken INT DEFAULT 0;
     DECLARE v_probed, v_born DATETIME DEFAULT UTC_TIMESTAMP();
-    DECLARE v_failed, v_open, v_client_gone BOOLEAN DEFAULT FALSE;
+    DECLARE v_failed, v_open, v_ran, v_client_gone BOOLEAN DEFAULT FALSE;
+    DECLARE v_sent BIGINT;
     DECLARE v_error_code INT UNSIGNED;
     DECLARE v_error_sqlstate CHAR(5) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_error_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
@@ -74,11 +75,18 @@ run: BEGIN
 
     cycle: LOOP
         IF v_probed < UTC_TIMESTAMP() - INTERVAL 3 SECOND THEN
-            -- Nothing else tells that the client is dead, and the error comes just once.
+            -- Nothing else tells that the client is dead. The error comes just once; when a body has got it, nothing more is sent.
             SET v_probed = UTC_TIMESTAMP();
             BEGIN
                 DECLARE EXIT HANDLER FOR 1158, 1159, 1160, 1161 SET v_client_gone = TRUE;
+                IF v_ran THEN
+                    SELECT variable_value INTO v_sent FROM {{status_schema}}.session_status WHERE variable_name = 'Bytes_sent';
+                END IF;
                 SELECT in_job_name AS job_name, NULL AS message LIMIT 0;
+                IF v_ran THEN
+                    SELECT variable_value = v_sent, FALSE INTO v_client_gone, v_ran
+                    FROM {{status_schema}}.session_status WHERE variable_name = 'Bytes_sent';
+                END IF;
             END;
             IF v_client_gone THEN
                 SET v_message = 'Ended because its client is gone';
@@ -108,7 +116,7 @@ run: BEGIN
                 LEAVE cycle;
             END IF;
         WHEN 'RUN' THEN
-            SET v_failed = FALSE, v_error_code = NULL, v_error_sqlstate = NULL, v_error_message = NULL;
+            SET v_ran = TRUE, v_failed = FALSE, v_error_code = NULL, v_error_sqlstate = NULL, v_error_message = NULL;
             SET v_warning_1 = NULL, v_warning_2 = NULL, v_warning_3 = NULL, v_warning_4 = NULL, v_warning_5 = NULL,
                 v_warning_6 = NULL, v_warning_7 = NULL, v_warning_8 = NULL, v_warning_9 = NULL, v_warning_10 = NULL;
             SET @`job$call` = v_call;

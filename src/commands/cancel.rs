@@ -47,6 +47,8 @@ pub async fn one(settings: &Settings, name: &JobName, reason: Option<&str>, outp
     .await
     .map_err(|error| match error.message.as_str() {
         "nothing runs" => Error { message: format!("`{name}` has no run that could be stopped"), ..error },
+        told if told.starts_with("the definer may not kill") => error
+            .hint("`GRANT CONNECTION_ADMIN ON *.* TO` the definer of jobctl's routines; on MariaDB it is `CONNECTION ADMIN`"),
         _ => about(error, name),
     })?;
     let row = json!({ "job_name": name.as_str(), "run_no": ended.run_no, "outcome": ended.outcome, "seconds": ended.took.map(|took| took.seconds()) });

@@ -114,36 +114,3 @@ fn a_run_whose_client_dies_finishes_and_is_recorded() {
         assert_eq!(admin.one("SELECT COUNT(*) FROM job_event WHERE event_kind = 'RUNNER_START'").await, "1");
     });
 }
-
-/// A runner whose client died must not go on for ever with nobody listening.
-fn ends_without_its_client(interval: &'static str) {
-    each(move |db| async move {
-        let bob = db.account("bob").await;
-        db.body("hello", "DO 0").await;
-        db.define(&bob, "x", "hello", interval, "").await;
-        let mut admin = db.admin().await;
-        let mut client = db.doomed(&bob, &format!("CALL {}.job$run('x')", db.schema()));
-        wait_until("a runner", SOON, async || {
-            ["SLEEPING", "RUNNING"].contains(&admin.one("SELECT status FROM job_overview").await.as_str())
-        })
-        .await;
-        client.kill().await.unwrap();
-        status(&mut admin, "ENABLED").await;
-        assert_eq!(admin.one("SELECT job_runner_message FROM job").await, "Ended because its client is gone");
-        let next = db.runner(&bob, "x").await;
-        wait_until("the next", SOON, async || {
-            admin.one("SELECT job_runner_connection_id FROM job").await == next.id.to_string()
-        })
-        .await;
-    });
-}
-
-#[test]
-fn a_sleeping_runner_whose_client_died_ends() {
-    ends_without_its_client("3600");
-}
-
-#[test]
-fn a_busy_runner_whose_client_died_ends() {
-    ends_without_its_client("0.5");
-}

@@ -76,6 +76,24 @@ fn a_bell_that_is_cut_is_back_at_once_and_no_occurrence_is_lost() {
 }
 
 #[test]
+fn a_runner_that_is_killed_while_it_waits_for_its_bell_says_so_and_is_back() {
+    each(|db| async move {
+        let (bob, mut admin) = jealous(&db, "1h").await;
+        let start = start(&db, &bob, &["x"]);
+        status(&db, &bob, "x", "SLEEPING").await;
+        let id = admin.one("SELECT job_runner_connection_id FROM job").await;
+        let waits = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {id} AND state = 'User lock'");
+        wait_until("it waits for its bell", SOON, async || admin.number(&waits).await == 1).await;
+        admin.run(&format!("KILL QUERY {id}")).await;
+        start.says("x: runner ended: Interrupted while it was waiting", 1).await;
+        start.says("x: runner started", 2).await;
+        start.signal("TERM");
+        assert_eq!(start.ends().await.0, 0);
+        nothing_left(&db, &bob, &mut admin).await;
+    });
+}
+
+#[test]
 fn a_frozen_controller_is_written_off_by_the_one_that_stands_by_and_thawed_it_stands_by_itself() {
     each(|db| async move {
         let (bob, mut admin) = jealous(&db, "0.5s").await;

@@ -6,7 +6,7 @@ use super::starting::nothing_left;
 use super::tool::{SOON, Tool, bad, call, good, json, status};
 use crate::db::{Account, Db};
 use crate::each::{each, wait_until};
-use crate::session::Session;
+use crate::session::{Session, name};
 
 /// Longer than any kill takes, on a noisy machine too.
 const BOUND: Duration = Duration::from_secs(25);
@@ -39,6 +39,18 @@ async fn bodies(db: &Db) -> Vec<(&'static str, String)> {
             ),
         ),
         ("of another", "CALL of_eve()".into()),
+        (
+            "catches all",
+            "BEGIN DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; SET innodb_lock_wait_timeout = 1000; \
+             WHILE TRUE DO UPDATE t SET id = 2 WHERE id = 1; END WHILE; END"
+                .into(),
+        ),
+        (
+            "scans",
+            "BEGIN DECLARE n BIGINT; SELECT COUNT(*) INTO n FROM information_schema.columns AS a, \
+             information_schema.columns AS b, information_schema.columns AS c; END"
+                .into(),
+        ),
     ]
 }
 
@@ -126,6 +138,81 @@ fn cancel_ends_every_body_of_a_plain_client() {
         drop(runners);
         let words = "SELECT DISTINCT outcome FROM job_run WHERE attempt > 0 AND finished_at IS NOT NULL";
         assert_eq!(admin.rows(words).await, [["KILLED"]]);
+        nothing_left(&db, &bob, &mut admin).await;
+    });
+}
+
+#[test]
+fn cancel_says_that_the_definer_may_not_kill_and_the_run_goes_on() {
+    each(|db| async move {
+        let (bob, definer) = (db.account("bob").await, db.stranger("definer").await);
+        let mut admin = db.admin().await;
+        let schema = name(db.schema());
+        admin.run(&format!("GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {schema}.* TO {definer}")).await;
+        good(&db, &db.root(), &["install", "--definer", &format!("{}@{}", definer.user, definer.host)]).await;
+        db.body("slow", "BEGIN WHILE TRUE DO DO SLEEP(0.5); END WHILE; END").await;
+        db.define(&bob, "x", "slow", "1", "").await;
+        let runner = db.runner(&bob, "x").await;
+        status(&db, &bob, "x", "RUNNING").await;
+        // The second one finds the run marked, and is refused just so.
+        for _ in 0..2 {
+            let told = bad(&db, &bob, 4, &["cancel", "x", "--reason", "too slow"]).await;
+            assert!(told.contains("the definer may not kill that session") && told.contains("hint: "), "{told}");
+        }
+        let run = "SELECT outcome, run_stop, run_stop_reason FROM job_run WHERE attempt > 0";
+        assert_eq!(admin.rows(run).await, [["RUNNING", "KILLED", "too slow"]]);
+        assert!(!runner.ended());
+        let right = if db.mariadb() { "CONNECTION ADMIN" } else { "CONNECTION_ADMIN" };
+        admin.run(&format!("GRANT {right} ON *.* TO {definer}")).await;
+        let told = good(&db, &bob, &["abort", "--now", "x"]).await;
+        assert!(told.contains("is KILLED after"), "{told}");
+        assert_eq!(admin.rows(run).await, [["KILLED", "KILLED", "too slow"]]);
+        drop(runner);
+        nothing_left(&db, &bob, &mut admin).await;
+    });
+}
+
+#[test]
+fn cancel_shows_on_a_terminal_how_many_rows_are_still_to_be_rolled_back() {
+    each(|db| async move {
+        let bob = db.account("bob").await;
+        db.table("many", "(id INT AUTO_INCREMENT PRIMARY KEY, text VARCHAR(100))").await;
+        db.body(
+            "fills",
+            "BEGIN DECLARE i INT DEFAULT 0; START TRANSACTION; INSERT INTO many (text) VALUES (REPEAT('x', 100)); \
+             WHILE i < 18 DO INSERT INTO many (text) SELECT text FROM many; SET i = i + 1; END WHILE; \
+             WHILE TRUE DO DO SLEEP(0.5); END WHILE; END",
+        )
+        .await;
+        db.define(&bob, "x", "fills", "1", "").await;
+        let mut admin = db.admin().await;
+        for terminal in [true, false] {
+            let runner = db.runner(&bob, "x").await;
+            let full = format!(
+                "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = {} AND trx_rows_modified >= 1 << 18",
+                runner.id
+            );
+            wait_until("there is something to undo", SOON, async || {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                admin.number(&full).await == 1
+            })
+            .await;
+            if terminal {
+                let ran = Tool::on_terminal(&db, &bob, &["cancel", "x"]).run().await;
+                let rows = ran.stdout.lines().filter_map(|line| line.strip_prefix("`x`: rolling back, "));
+                let rows: Vec<u64> = rows
+                    .map(|rest| rest.trim_end().strip_suffix(" rows to go").expect("so many").parse().expect("a number"))
+                    .collect();
+                assert!(!rows.is_empty() && rows.is_sorted_by(|one, next| one > next), "{rows:?} {ran:#?}");
+                assert!(ran.code == 0 && ran.stdout.contains("is KILLED after"), "{ran:#?}");
+            } else {
+                let ran = Tool::new(&db, &bob, &["cancel", "x"]).run().await;
+                assert!(ran.code == 0 && ran.stdout.contains("is KILLED after") && ran.stderr.is_empty(), "{ran:#?}");
+            }
+            // Its session was ended.
+            assert!(runner.outcome().await.is_err());
+        }
+        assert_eq!(admin.one(&format!("SELECT COUNT(*) FROM {}.many", db.bodies())).await, "0");
         nothing_left(&db, &bob, &mut admin).await;
     });
 }
