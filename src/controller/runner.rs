@@ -114,5 +114,7 @@ async fn listen(conn: &mut Conn, schema: &str, job: &str, options: &str, report:
             }
         }
     }
+    // An error that follows a result set looks like the end.
+    result.drop_result().await?;
     Ok(ended)
 }
