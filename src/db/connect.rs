@@ -39,21 +39,24 @@ pub enum Session<'a> {
 pub async fn connect(settings: &Settings, session: Session<'_>) -> Result<Conn, Error> {
     let server = &settings.server;
     let encrypt = server.ssl_mode != SslMode::Disabled && server.socket.is_none();
-    let mut opened = open(options(server, session, encrypt)).await;
+    let mut opened = open(server, session, encrypt).await;
     if let (SslMode::Preferred, Err(ClientError::Driver(DriverError::NoClientSslFlagFromServer))) = (server.ssl_mode, &opened) {
-        opened = open(options(server, session, false)).await;
+        opened = open(server, session, false).await;
     }
-    let mut conn = opened.map_err(|cause| cannot_connect(server, cause))?;
-    conn.query_drop(match session {
-        Session::Own => PINNED,
-        Session::Runner { .. } => RUNNER,
-    })
-    .await?;
-    Ok(conn)
+    opened.map_err(|cause| cannot_connect(server, cause))
 }
 
-async fn open(options: Opts) -> Result<Conn, ClientError> {
-    match timeout(LOGIN, Conn::new(options)).await {
+async fn open(server: &Server, session: Session<'_>, encrypt: bool) -> Result<Conn, ClientError> {
+    let pinned = async {
+        let mut conn = Conn::new(options(server, session, encrypt)).await?;
+        conn.query_drop(match session {
+            Session::Own => PINNED,
+            Session::Runner { .. } => RUNNER,
+        })
+        .await?;
+        Ok(conn)
+    };
+    match timeout(LOGIN, pinned).await {
         Ok(opened) => opened,
         Err(_) => {
             Err(std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {} s", LOGIN.as_secs())).into())
