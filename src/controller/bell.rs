@@ -13,6 +13,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::Plan;
 use super::backoff::Backoff;
+use super::silence;
 use crate::db::{self, Session, connect};
 use crate::error::{Error, Kind};
 use crate::settings::{self, Settings};
@@ -65,7 +66,7 @@ impl Bell {
     /// [`Kind::Busy`] when a controller of that very name lives; what the login says.
     pub async fn open(settings: &Settings, plan: &Plan) -> Result<Bell, Error> {
         let (requests, inbox) = mpsc::unbounded_channel();
-        let tower = Tower::open(settings, plan).await?;
+        let tower = Tower::open(settings, plan, None).await?;
         let (told, identity) = watch::channel(Some(tower.identity.clone()));
         tokio::spawn(keep(settings.clone(), plan.clone(), tower, inbox, told));
         Ok(Bell { requests, identity })
@@ -110,7 +111,8 @@ struct Tower {
 }
 
 impl Tower {
-    async fn open(settings: &Settings, plan: &Plan) -> Result<Tower, Error> {
+    /// Begins a life; `former` is the one before, whose connection may not know yet that it was given up.
+    async fn open(settings: &Settings, plan: &Plan, former: Option<u64>) -> Result<Tower, Error> {
         let mut conn = connect(settings, Session::Own).await?;
         let options = json!({
             "name": plan.controller,
@@ -119,8 +121,11 @@ impl Tower {
             "pid": std::process::id(),
             "version": env!("CARGO_PKG_VERSION"),
             "ttl": plan.ttl.as_secs_f64(),
+            "former": former,
         });
-        let rows = db::call(&mut conn, &settings.schema, "job$controller", vec![options.to_string().into()]).await?;
+        let id = conn.id();
+        let known = db::call(&mut conn, &settings.schema, "job$controller", vec![options.to_string().into()]);
+        let rows = silence::answer(settings, id, known).await?;
         let row = rows.into_first().unwrap_or_default();
         let name = row.get("controller_name").and_then(Value::as_str).map(str::to_owned);
         let life = row.get("controller_life").and_then(Value::as_u64);
@@ -165,10 +170,11 @@ async fn keep(
         told.send_replace(None);
         tracing::warn!("lost the bell, its runners end: {}", error.with_cause());
         // Its locks are to be free now, whatever state it is in.
+        let former = Some(tower.identity.life);
         drop(tower);
         let mut backoff = Backoff::default();
         tower = loop {
-            match Tower::open(&settings, &plan).await {
+            match Tower::open(&settings, &plan, former).await {
                 Ok(tower) => break tower,
                 Err(_) => sleep(backoff.wait()).await,
             }

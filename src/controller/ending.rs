@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::silence;
 use crate::db::{self, Session, connect};
 use crate::error::Error;
 use crate::settings::Settings;
@@ -9,9 +10,11 @@ use crate::settings::Settings;
 /// Asks each of these runners, by job name and connection, to end after its present cycle; their jobs stay as they are.
 pub async fn ask(settings: &Settings, runners: &HashMap<String, u64>) -> Result<(), Error> {
     let mut conn = connect(settings, Session::Own).await?;
+    let id = conn.id();
     for (job, connection) in runners {
         let options = serde_json::json!({ "reason": "SHUTDOWN", "connection_id": connection }).to_string();
-        match db::call(&mut conn, &settings.schema, "job$stop", vec![job.into(), options.into()]).await {
+        let asked = db::call(&mut conn, &settings.schema, "job$stop", vec![job.into(), options.into()]);
+        match silence::answer(settings, id, asked).await {
             // A job that was dropped has no runner to stop.
             Err(error) if error.kind == crate::error::Kind::NotFound => {}
             asked => drop(asked?),

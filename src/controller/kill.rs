@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
+use super::silence;
 use crate::db::{self, Session, connect};
 use crate::error::{Error, Kind};
 use crate::model::Span;
@@ -47,6 +48,7 @@ pub struct Progress {
 /// [`Kind::NotFound`] without such a job, [`Kind::Refused`] when nothing runs or the server does not let us kill.
 pub async fn stop(settings: &Settings, job: &str, why: Why<'_>, mut tell: impl FnMut(&Progress)) -> Result<Progress, Error> {
     let mut conn = connect(settings, Session::Own).await?;
+    let id = conn.id();
     let mut options = match why {
         Why::Asked(reason) => json!({ "reason": reason }),
         Why::Timeout => json!({ "timeout": true, "reason": "it took longer than its timeout" }),
@@ -54,7 +56,8 @@ pub async fn stop(settings: &Settings, job: &str, why: Why<'_>, mut tell: impl F
     let asked = Instant::now();
     let mut insisted = false;
     loop {
-        let rows = db::call(&mut conn, &settings.schema, "job$cancel", vec![job.into(), options.to_string().into()]).await?;
+        let cancelled = db::call(&mut conn, &settings.schema, "job$cancel", vec![job.into(), options.to_string().into()]);
+        let rows = silence::answer(settings, id, cancelled).await?;
         let progress = read(rows).ok_or_else(|| Error::new(Kind::Failed, "`job$cancel` gave no answer"))?;
         tell(&progress);
         if progress.outcome != "RUNNING" {

@@ -8,6 +8,7 @@
 //! - `ending`: asks runners to end.
 //! - `kill`: stops a run, and stays until it is over.
 //! - `service`: tells systemd.
+//! - `silence`: tells a server that takes its time from a connection that is dead.
 //! - `signals`: SIGINT and SIGTERM, heard in one place.
 //! - `backoff`: how long to wait before trying again.
 
@@ -19,6 +20,7 @@ mod notice;
 mod runner;
 mod service;
 mod signals;
+mod silence;
 mod supervisor;
 mod watch;
 

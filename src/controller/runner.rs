@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::Plan;
 use super::bell::{Bell, Place};
 use super::notice::{self, Notice};
+use super::silence;
 use crate::db::{Session, connect, quote};
 use crate::error::Error;
 use crate::settings::Settings;
@@ -79,7 +80,7 @@ async fn call(settings: &Settings, plan: &Plan, job: &str, place: &Place, report
     if let Some(age) = plan.session_max_age {
         options["session_max_age"] = age.as_secs().into();
     }
-    let ended = listen(&mut conn, &settings.schema, job, &options.to_string(), report).await;
+    let ended = listen(&mut conn, settings, job, &options.to_string(), report).await;
     // Whatever the session still holds, a lock among it, goes with it.
     let _ = timeout(GOODBYE, conn.disconnect()).await;
     ended
@@ -87,9 +88,17 @@ async fn call(settings: &Settings, plan: &Plan, job: &str, place: &Place, report
 
 /// Reads all that the call sends: notices, the rows of bodies, which are counted and thrown away one by one, and last the row
 /// `(job_name, message)`.
-async fn listen(conn: &mut Conn, schema: &str, job: &str, options: &str, report: &impl Fn(Report)) -> Result<Ended, Error> {
-    let sql = format!("CALL {}.`job$run_with`(?, ?)", quote::identifier(schema));
-    let mut result = conn.exec_iter(sql, Params::Positional(vec![job.into(), options.into()])).await?;
+async fn listen(
+    conn: &mut Conn,
+    settings: &Settings,
+    job: &str,
+    options: &str,
+    report: &impl Fn(Report),
+) -> Result<Ended, Error> {
+    let id = conn.id();
+    let sql = format!("CALL {}.`job$run_with`(?, ?)", quote::identifier(&settings.schema));
+    let called = conn.exec_iter(sql, Params::Positional(vec![job.into(), options.into()]));
+    let mut result = silence::answer(settings, id, called).await?;
     let mut ended = Ended { message: "its session was closed before it could say why".into(), retired: false };
     let mut rows = 0;
     while !result.is_empty() {

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::backoff::Backoff;
 use super::bell::Bell;
+use super::silence;
 use crate::db::{self, Session, connect};
 use crate::error::Error;
 use crate::model::JobOverview;
@@ -26,7 +27,9 @@ pub async fn open(settings: &Settings) -> Result<Conn, Error> {
 
 /// Looks once.
 pub async fn look(conn: &mut Conn, settings: &Settings) -> Result<Vec<JobOverview>, Error> {
-    let rows = db::call(conn, &settings.schema, "job$overview", vec![mysql_async::Value::NULL]).await?;
+    let id = conn.id();
+    let looked = db::call(conn, &settings.schema, "job$overview", vec![mysql_async::Value::NULL]);
+    let rows = silence::answer(settings, id, looked).await?;
     JobOverview::read_all(&rows)
 }
 
@@ -71,8 +74,9 @@ pub async fn run(settings: Settings, conn: Conn, bell: Bell, ttl: Duration, look
 pub async fn beat(conn: &mut Conn, settings: &Settings, bell: &Bell, finish: bool) {
     let Some(identity) = bell.identity() else { return };
     let options = json!({ "name": identity.name, "life": identity.life, "finish": finish });
-    let beaten = db::call(conn, &settings.schema, "job$heartbeat", vec![options.to_string().into()]).await;
-    let alive = beaten.ok().and_then(|rows| rows.into_first()?.get("alive")?.as_u64());
+    let id = conn.id();
+    let beaten = db::call(conn, &settings.schema, "job$heartbeat", vec![options.to_string().into()]);
+    let alive = silence::answer(settings, id, beaten).await.ok().and_then(|rows| rows.into_first()?.get("alive")?.as_u64());
     if alive == Some(0) {
         bell.renew(identity.life);
     }
