@@ -31,6 +31,8 @@ pub enum Report {
         /// `CONNECTION_ID()` of the runner.
         connection: u64,
     },
+    /// It has run the job, and recorded that.
+    Ran,
     /// It ended: with the message of `job$run`, or because something broke.
     Ended(Result<String, Error>),
 }
@@ -110,6 +112,7 @@ async fn listen(
                 let Some(notice) = Notice::read(row) else { continue };
                 match notice {
                     Notice::Started { connection } => report(Report::Started { connection }),
+                    Notice::Ok { .. } | Notice::Failed { .. } => report(Report::Ran),
                     Notice::Retired { .. } => ended.retired = true,
                     _ => {}
                 }

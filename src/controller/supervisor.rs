@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use super::backoff::Backoff;
@@ -22,8 +22,14 @@ use crate::settings::Settings;
 
 /// A schedule that came to its end, whether or not a runner was there to note it.
 const FINISHED: &str = "FINISHED";
+/// A runner that holds no lock any more.
+const LOST: &str = "LOST";
 /// How long after a failure a run is tried to be stopped again.
 const AGAIN: Duration = Duration::from_secs(5);
+/// A runner that lived longer than this was a good one.
+const STEADY: Duration = Duration::from_secs(10);
+/// How long a runner that has ended, as the schema has it, may take to say so.
+const FAREWELL: Duration = Duration::from_secs(10);
 /// How often runners that have not ended yet are asked to.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -50,6 +56,12 @@ struct Job {
     job_id: u64,
     /// Whether a runner of ours is at it, from its login to its end.
     running: bool,
+    /// What waits for that runner.
+    task: Option<AbortHandle>,
+    /// Since when that runner has ended, as the schema has it.
+    over: Option<Instant>,
+    /// Since when that runner works.
+    since: Option<Instant>,
     /// Connection of that runner, once it works.
     connection: Option<u64>,
     /// Connection of the one before, which a look may still show.
@@ -75,6 +87,9 @@ impl Default for Job {
         Job {
             job_id: 0,
             running: false,
+            task: None,
+            over: None,
+            since: None,
             connection: None,
             former: None,
             not_before: Instant::now(),
@@ -131,6 +146,7 @@ impl Supervisor {
                 Some(stopped) = self.stops.join_next() => self.stopped(stopped.ok().flatten()),
                 () = self.service.alive() => {}
                 Some(jobs) = self.looks.recv() => {
+                    self.let_go(&jobs);
                     self.tend(&jobs);
                     self.stop_late_runs(&jobs);
                     if let Some(ended) = self.all_ended() {
@@ -150,6 +166,7 @@ impl Supervisor {
         let mut again = interval(ASK_AGAIN);
         let mut grace = self.plan.grace.map(|grace| Instant::now() + grace);
         let mut impatient = None;
+        let mut asked: Option<JoinHandle<()>> = None;
         while self.jobs.values().any(|job| job.running) || !self.stops.is_empty() {
             let asking = self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.connection?))).collect();
             let waiting = self.jobs.values().filter(|job| job.running).map(|job| job.job_id).collect();
@@ -173,15 +190,19 @@ impl Supervisor {
                 Some(stopped) = self.stops.join_next() => self.stopped(stopped.ok().flatten()),
                 () = self.service.alive() => {}
                 // Heartbeats go on as long as somebody takes the looks.
-                Some(jobs) = self.looks.recv() => self.stop_late_runs(&jobs),
-                _ = again.tick() => {
+                Some(jobs) = self.looks.recv() => {
+                    self.let_go(&jobs);
+                    self.stop_late_runs(&jobs);
+                }
+                // One at a time: where the server lets writes wait, they would be ever more.
+                _ = again.tick(), if asked.as_ref().is_none_or(JoinHandle::is_finished) => {
                     let (settings, bell) = (self.settings.clone(), self.bell.clone());
-                    tokio::spawn(async move {
+                    asked = Some(tokio::spawn(async move {
                         if let Err(error) = ending::ask(&settings, &asking).await {
                             tracing::warn!("cannot ask runners to end, trying again: {}", error.with_cause());
                         }
                         bell.ring(waiting);
-                    });
+                    }));
                 }
             }
         }
@@ -231,19 +252,45 @@ impl Supervisor {
         }
     }
 
+    /// Gives up runners that have ended on the server, and whose connections are silent about it.
+    fn let_go(&mut self, seen: &[JobOverview]) {
+        let mut silent = Vec::new();
+        for overview in seen {
+            let Some(job) = self.jobs.get_mut(&overview.job_name).filter(|job| job.running) else { continue };
+            // Of one that is LOST nobody knows: its body may have given away the lock, and go on.
+            let over =
+                job.connection.is_some() && job.connection != overview.job_runner_connection_id && overview.status != LOST;
+            job.over = over.then(|| job.over.unwrap_or_else(Instant::now));
+            if job.over.is_some_and(|since| since.elapsed() > FAREWELL) {
+                job.task.take().inspect(AbortHandle::abort);
+                silent.push(overview.job_name.clone());
+            }
+        }
+        for name in silent {
+            let error = Error::new(Kind::Unreachable, "it has ended on the server, and its connection is silent");
+            self.hear(name, Report::Ended(Err(error)));
+        }
+    }
+
     /// Takes in what a runner says.
     fn hear(&mut self, name: String, report: Report) {
         let job = self.jobs.entry(name.clone()).or_default();
         match report {
             Report::Started { connection } => {
                 job.connection = Some(connection);
-                job.backoff.reset();
+                job.since = Some(Instant::now());
                 job.said = None;
             }
+            // Only now: one that starts and cannot even record a run would be tried for ever without a pause.
+            Report::Ran => job.backoff.reset(),
             Report::Ended(end) => {
                 job.former = job.connection.take();
                 let worked = job.former.is_some();
                 job.running = false;
+                (job.task, job.over) = (None, None);
+                if job.since.take().is_some_and(|since| since.elapsed() > STEADY) {
+                    job.backoff.reset();
+                }
                 job.not_before = Instant::now() + job.backoff.wait();
                 let said = match &end {
                     Ok(message) => message.clone(),
@@ -297,7 +344,8 @@ impl Supervisor {
                 job.running = true;
                 let (settings, plan, bell) = (self.settings.clone(), self.plan.clone(), self.bell.clone());
                 let (stopping, reporter) = (self.stopping.clone(), self.reporter.clone());
-                tokio::spawn(runner::run(settings, plan, (overview.job_id, name.clone()), bell, stopping, reporter));
+                let runner = runner::run(settings, plan, (overview.job_id, name.clone()), bell, stopping, reporter);
+                job.task = Some(tokio::spawn(runner).abort_handle());
             }
         }
         if !rung.is_empty() {
