@@ -1,6 +1,6 @@
 //! What `job_run` says about a job, and the promise about it: every occurrence is one row.
 
-use crate::session::Session;
+use crate::session::{Session, literal};
 
 /// One row of `job_run`; times are microseconds since 1970, UTC.
 #[derive(Clone, Debug)]
@@ -26,10 +26,14 @@ impl Entry {
 
 /// The rows of the only job of the schema, in the order of their occurrences.
 pub async fn entries(session: &mut Session) -> Vec<Entry> {
+    entries_where(session, "TRUE").await
+}
+
+async fn entries_where(session: &mut Session, condition: &str) -> Vec<Entry> {
     let micros = |column: &str| format!("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {column})");
     let sql = format!(
         "SELECT run_no, outcome, reason, {}, {}, {}, {}, span_count, error_code, error_sqlstate, error_message \
-         FROM job_run ORDER BY scheduled_for, attempt, run_no",
+         FROM job_run WHERE {condition} ORDER BY scheduled_for, attempt, run_no",
         micros("scheduled_for"),
         micros("started_at"),
         micros("finished_at"),
@@ -54,10 +58,20 @@ pub async fn entries(session: &mut Session) -> Vec<Entry> {
 }
 
 /// Checks that from the first row to the last every instant of the grid is a run or in a span, none twice, none off the grid,
-/// and that spans count rightly; gives the rows. `interval` in microseconds; the anchor is the job's.
+/// and that spans count rightly; gives the rows. `interval` in microseconds; the anchor is that of the only job of the schema.
 pub async fn complete(session: &mut Session, interval: i64) -> Vec<Entry> {
-    let anchor = session.number("SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', job_schedule_anchor) FROM job").await;
-    let entries = entries(session).await;
+    complete_where(session, "TRUE", interval).await
+}
+
+/// The same for one job of several.
+pub async fn complete_of(session: &mut Session, job: &str, interval: i64) -> Vec<Entry> {
+    complete_where(session, &format!("job_name = {}", literal(job)), interval).await
+}
+
+async fn complete_where(session: &mut Session, condition: &str, interval: i64) -> Vec<Entry> {
+    let anchor = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', job_schedule_anchor) FROM job WHERE";
+    let anchor = session.number(&format!("{anchor} {condition}")).await;
+    let entries = entries_where(session, condition).await;
     let mut next = None;
     for entry in &entries {
         let (first, last) = (entry.scheduled_for, entry.span_last.unwrap_or(entry.scheduled_for));
