@@ -103,7 +103,7 @@ fn a_service_manager_hears_when_it_works_and_when_it_is_about_to_end() {
 }
 
 #[test]
-fn a_service_manager_that_asks_for_signs_of_life_hears_them_to_the_end() {
+fn a_service_manager_that_asks_for_signs_of_life_hears_them() {
     each(|db| async move {
         let bob = job(&db).await;
         for (words, asked) in [("", true), ("export WATCHDOG_PID=$$;", true), ("export WATCHDOG_PID=1;", false)] {
