@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::{Instant, interval, sleep, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 
 use super::backoff::Backoff;
 use super::bell::Bell;
@@ -164,6 +164,7 @@ impl Supervisor {
         self.stopping.store(true, Ordering::Relaxed);
         self.service.stopping();
         let mut again = interval(ASK_AGAIN);
+        again.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut grace = self.plan.grace.map(|grace| Instant::now() + grace);
         let mut impatient = None;
         let mut asked: Option<JoinHandle<()>> = None;
