@@ -8,7 +8,7 @@ use tokio::net::UnixDatagram;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::starting::nothing_left;
-use super::tool::{Going, SOON, Tool, call, good};
+use super::tool::{Going, SOON, Tool, call, good, status};
 use crate::chaos::proxy::Proxy;
 use crate::db::{Account, Db};
 use crate::each::each;
@@ -70,10 +70,10 @@ impl Drop for Manager {
     }
 }
 
-/// Bob, with a job whose runs take two seconds.
+/// Bob, with a job whose runs take some seconds.
 async fn job(db: &Db) -> Account {
     let bob = db.account("bob").await;
-    db.body("slow", "BEGIN DECLARE n INT; SET n = SLEEP(2); END").await;
+    db.body("slow", "BEGIN DECLARE n INT; SET n = SLEEP(3); END").await;
     good(db, &bob, &["define", "x", "--call", &call(db, "slow"), "--every", "0.5s"]).await;
     bob
 }
@@ -90,7 +90,7 @@ fn a_service_manager_hears_when_it_works_and_when_it_is_about_to_end() {
         let start = manager.start(&db.url(&bob), "");
         assert_eq!(manager.hears().await, "READY=1");
         assert_eq!(admin.number(works).await, 1);
-        start.says("run ok", 1).await;
+        status(&db, &bob, "x", "RUNNING").await;
         // While the last run goes on, and not after it.
         start.signal("TERM");
         assert_eq!(manager.hears().await, "STOPPING=1");
