@@ -9,7 +9,7 @@ MODIFIES SQL DATA
 BEGIN
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_base, v_name, v_exact, v_host, v_pid, v_version, v_ttl LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_base, v_name, v_exact, v_host, v_pid, v_version, v_ttl, v_former LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_token, v_lock_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_life, v_other BIGINT UNSIGNED;
     DECLARE v_number INT DEFAULT 1;
@@ -27,18 +27,21 @@ BEGIN
     END;
 
     CALL job$_caller(in_token, v_account, v_owner);
-    CALL job$_options('job$controller', in_options, '["name", "exact", "host", "pid", "version", "ttl"]');
+    CALL job$_options('job$controller', in_options, '["name", "exact", "host", "pid", "version", "ttl", "former"]');
     CALL job$_option(in_options, 'name', v_base);
     CALL job$_option(in_options, 'exact', v_exact);
     CALL job$_option(in_options, 'host', v_host);
     CALL job$_option(in_options, 'pid', v_pid);
     CALL job$_option(in_options, 'version', v_version);
     CALL job$_option(in_options, 'ttl', v_ttl);
+    CALL job$_option(in_options, 'former', v_former);
     SET v_ttl = COALESCE(v_ttl, '30');
     IF v_base IS NULL OR v_base = '' OR CHAR_LENGTH(v_base) > 240 THEN
         CALL job$_fail(45002, 'job$controller: name has 1 to 240 characters');
     ELSEIF v_ttl NOT REGEXP '^[0-9]{1,6}([.][0-9]{1,6})?$' OR v_ttl + 0 < 1 THEN
         CALL job$_fail(45002, 'job$controller: ttl is a number of seconds, at least 1');
+    ELSEIF NOT COALESCE(v_former, '0') REGEXP '^[0-9]{1,19}$' THEN
+        CALL job$_fail(45002, 'job$controller: former is a life that job$controller answered');
     ELSEIF {{read_only}} THEN
         CALL job$_fail(45004, 'job$controller: this server is read-only');
     END IF;
@@ -66,7 +69,7 @@ BEGIN
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
             SET v_name = IF(v_number = 1, v_base, CONCAT(v_base, '/', v_number));
-            CALL job$_controller_lives(v_owner, v_name, v_host, v_pid, v_lives, v_other);
+            CALL job$_controller_lives(v_owner, v_name, v_former, v_lives, v_other);
             IF v_lives AND v_exact IN ('1', 'true') THEN
                 CALL job$_fail(45075, CONCAT('job$controller: a controller of that name lives on connection ', COALESCE(v_other, 0)));
             ELSEIF v_lives THEN

@@ -3,7 +3,7 @@ CREATE PROCEDURE job$_release(
     IN in_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Ends the runner that in_run_token proves: writes its final state, then releases its lock, the latter also where nothing can be written any more (a server that became read-only). A runner that was superseded changes nothing. Errors: 45004 when the session can write nothing any more, and must go. Example: CALL job$_release(v_job_id, v_run_token, v_message)'
+COMMENT 'Ends the runner that in_run_token proves: writes its final state, then releases its lock, the latter also where nothing can be written any more (a server that became read-only, a disk that is full). A runner that was superseded changes nothing. Errors: 45004 when the session can write nothing any more, and must go. Example: CALL job$_release(v_job_id, v_run_token, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -59,7 +59,7 @@ release_runner: BEGIN
     END LOOP again;
     CALL job$_lock_name('job', in_job_id, v_lock_name);
     DO RELEASE_LOCK(v_lock_name);
-    IF v_tries >= 10 AND COALESCE(v_error_code, 0) NOT IN (1290, 1792, 1836) THEN
+    IF v_tries >= 10 AND COALESCE(v_error_code, 0) NOT IN (1021, 1114, 1290, 1792, 1836) THEN
         -- The server takes writes, but not from this session: something that the body left holds it.
         CALL job$_fail(45004, CONCAT('job$_release: this session can write nothing any more, error ', COALESCE(v_error_code, 0)));
     END IF;

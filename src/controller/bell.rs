@@ -13,8 +13,8 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::Plan;
 use super::backoff::Backoff;
-use super::patience::Patience;
-use crate::db::{self, Session, connect};
+use super::silence::{self, Line};
+use crate::db;
 use crate::error::{Error, Kind};
 use crate::settings::{self, Settings};
 
@@ -63,10 +63,9 @@ impl Bell {
     /// [`Kind::Busy`] when a controller of that very name lives; what the login says.
     pub async fn open(settings: &Settings, plan: &Plan) -> Result<Bell, Error> {
         let (requests, inbox) = mpsc::unbounded_channel();
-        let mut patience = Patience::new(plan.ttl);
-        let tower = Tower::open(settings, plan, &mut patience).await?;
+        let tower = Tower::open(settings, plan, None).await?;
         let (told, identity) = watch::channel(Some(tower.identity.clone()));
-        tokio::spawn(keep(settings.clone(), plan.clone(), tower, patience, inbox, told));
+        tokio::spawn(keep(settings.clone(), plan.clone(), tower, inbox, told));
         Ok(Bell { requests, identity })
     }
 
@@ -102,6 +101,7 @@ impl Bell {
 /// The connection with its locks.
 struct Tower {
     conn: Conn,
+    line: Line,
     schema: String,
     identity: Identity,
     /// The bell that is held now, by job.
@@ -109,8 +109,9 @@ struct Tower {
 }
 
 impl Tower {
-    async fn open(settings: &Settings, plan: &Plan, patience: &mut Patience) -> Result<Tower, Error> {
-        let mut conn = connect(settings, Session::Own).await?;
+    /// Begins a life; `former` is the one before, whose connection may not know yet that it was given up.
+    async fn open(settings: &Settings, plan: &Plan, former: Option<u64>) -> Result<Tower, Error> {
+        let (mut conn, line) = Line::open(settings, silence::PATIENCE).await?;
         let options = json!({
             "name": plan.controller,
             "exact": plan.exact,
@@ -118,15 +119,16 @@ impl Tower {
             "pid": std::process::id(),
             "version": env!("CARGO_PKG_VERSION"),
             "ttl": plan.ttl.as_secs_f64(),
+            "former": former,
         });
         let options = vec![options.to_string().into()];
-        let rows = patience.wait(db::call(&mut conn, &settings.schema, "job$controller", options)).await?;
+        let rows = line.answer(db::call(&mut conn, &settings.schema, "job$controller", options)).await?;
         let row = rows.into_first().unwrap_or_default();
         let name = row.get("controller_name").and_then(Value::as_str).map(str::to_owned);
         let life = row.get("controller_life").and_then(Value::as_u64);
         let unknown = || Error::new(Kind::Failed, "`job$controller` gave no answer");
         let identity = Identity { name: name.ok_or_else(unknown)?, life: life.ok_or_else(unknown)? };
-        Ok(Tower { conn, schema: settings.schema.clone(), identity, bells: HashMap::new() })
+        Ok(Tower { conn, line, schema: settings.schema.clone(), identity, bells: HashMap::new() })
     }
 
     /// Takes the next bell of each of these jobs, and releases the one before it.
@@ -134,14 +136,14 @@ impl Tower {
         let next = |job_id: &u64| (*job_id, self.bells.get(job_id).map_or(1, |bell| bell + 1));
         let bells: Vec<_> = job_ids.iter().map(next).collect();
         let arguments = vec![self.identity.life.into(), json!(bells).to_string().into()];
-        db::call(&mut self.conn, &self.schema, "job$ring", arguments).await?;
+        self.line.answer(db::call(&mut self.conn, &self.schema, "job$ring", arguments)).await?;
         self.bells.extend(bells);
         Ok(())
     }
 
     /// Looks whether the connection stands.
     async fn look(&mut self) -> Result<(), Error> {
-        db::rows(&mut self.conn, "DO 0", ()).await.map(drop)
+        self.line.answer(db::rows(&mut self.conn, "DO 0", ())).await.map(drop)
     }
 }
 
@@ -150,19 +152,19 @@ async fn keep(
     settings: Settings,
     plan: Plan,
     mut tower: Tower,
-    mut patience: Patience,
     mut inbox: mpsc::UnboundedReceiver<Request>,
     told: watch::Sender<Option<Identity>>,
 ) {
     loop {
-        let Err(error) = serve(&mut tower, &mut patience, &mut inbox).await else { return };
+        let Err(error) = serve(&mut tower, &mut inbox).await else { return };
         told.send_replace(None);
         tracing::warn!("lost the bell, its runners end: {}", error.with_cause());
         // Its locks are to be free now, whatever state it is in.
+        let former = Some(tower.identity.life);
         drop(tower);
         let mut backoff = Backoff::default();
         tower = loop {
-            match Tower::open(&settings, &plan, &mut patience).await {
+            match Tower::open(&settings, &plan, former).await {
                 Ok(tower) => break tower,
                 Err(_) => sleep(backoff.wait()).await,
             }
@@ -173,7 +175,7 @@ async fn keep(
 }
 
 /// Serves until the connection breaks; without an error when nobody is left to be served.
-async fn serve(tower: &mut Tower, patience: &mut Patience, inbox: &mut mpsc::UnboundedReceiver<Request>) -> Result<(), Error> {
+async fn serve(tower: &mut Tower, inbox: &mut mpsc::UnboundedReceiver<Request>) -> Result<(), Error> {
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -181,18 +183,18 @@ async fn serve(tower: &mut Tower, patience: &mut Patience, inbox: &mut mpsc::Unb
             request = inbox.recv() => match request {
                 None => return Ok(()),
                 Some(Request::Take(job_id, answer)) => {
-                    patience.wait(tower.ring(&[job_id])).await?;
+                    tower.ring(&[job_id]).await?;
                     let place = Place { identity: tower.identity.clone(), bell: tower.bells[&job_id] };
                     // Whoever asked may have ended.
                     let _ = answer.send(place);
                 }
-                Some(Request::Ring(job_ids)) => patience.wait(tower.ring(&job_ids)).await?,
+                Some(Request::Ring(job_ids)) => tower.ring(&job_ids).await?,
                 Some(Request::Renew(life)) if life == tower.identity.life => {
                     return Err(Error::new(Kind::Refused, "this controller was written off, as it showed no sign of life"));
                 }
                 Some(Request::Renew(_)) => {}
             },
-            _ = look.tick() => patience.wait(tower.look()).await?,
+            _ = look.tick() => tower.look().await?,
         }
     }
 }

@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::Plan;
 use super::backoff::Backoff;
 use super::patience::Patience;
 
@@ -19,7 +18,7 @@ pub struct Job {
     pub tries: u64,
     /// Connection of the one before, which a look may still show.
     pub former: Option<u64>,
-    /// How long a look may not show a runner that is logged in.
+    /// How long looks may not show a runner that is logged in.
     pub patience: Patience,
     /// Before it, no new runner is tried.
     pub not_before: Instant,
@@ -43,8 +42,8 @@ pub struct Runner {
     pub task: AbortHandle,
     /// Its connection, once it is logged in.
     pub connection: Option<u64>,
-    /// Whether it has taken the job over.
-    pub works: bool,
+    /// Since when it has the job.
+    pub works: Option<Instant>,
     /// When it logged in, or when a look showed it last.
     pub shown: Instant,
 }
@@ -59,7 +58,7 @@ impl Default for Job {
             runner: None,
             tries: 0,
             former: None,
-            patience: Patience::new(Plan::TTL),
+            patience: Patience::default(),
             not_before: Instant::now(),
             backoff: Backoff::default(),
             said: None,

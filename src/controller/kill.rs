@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::db::{self, Session, connect};
+use super::silence::{self, Line};
+use crate::db;
 use crate::error::{Error, Kind};
 use crate::model::Span;
 use crate::settings::Settings;
@@ -46,7 +47,7 @@ pub struct Progress {
 ///
 /// [`Kind::NotFound`] without such a job, [`Kind::Refused`] when nothing runs or the server does not let us kill.
 pub async fn stop(settings: &Settings, job: &str, why: Why<'_>, mut tell: impl FnMut(&Progress)) -> Result<Progress, Error> {
-    let mut conn = connect(settings, Session::Own).await?;
+    let (mut conn, line) = Line::open(settings, silence::PATIENCE).await?;
     let mut options = match why {
         Why::Asked(reason) => json!({ "reason": reason }),
         Why::Timeout => json!({ "timeout": true, "reason": "it took longer than its timeout" }),
@@ -54,7 +55,8 @@ pub async fn stop(settings: &Settings, job: &str, why: Why<'_>, mut tell: impl F
     let asked = Instant::now();
     let mut insisted = false;
     loop {
-        let rows = db::call(&mut conn, &settings.schema, "job$cancel", vec![job.into(), options.to_string().into()]).await?;
+        let cancelled = db::call(&mut conn, &settings.schema, "job$cancel", vec![job.into(), options.to_string().into()]);
+        let rows = line.answer(cancelled).await?;
         let progress = read(rows).ok_or_else(|| Error::new(Kind::Failed, "`job$cancel` gave no answer"))?;
         tell(&progress);
         if progress.outcome != "RUNNING" {

@@ -9,6 +9,7 @@
 //! - `ending`: asks runners to end.
 //! - `kill`: stops a run, and stays until it is over.
 //! - `service`: tells systemd.
+//! - `silence`: tells a server that takes its time from a connection that is dead.
 //! - `signals`: SIGINT and SIGTERM, heard in one place.
 //! - `backoff`: how long to wait before trying again.
 //! - `patience`: how long to wait for an answer.
@@ -23,6 +24,7 @@ mod patience;
 mod runner;
 mod service;
 mod signals;
+mod silence;
 mod supervisor;
 mod watch;
 

@@ -30,8 +30,10 @@ pub enum Report {
         /// `CONNECTION_ID()` of the runner.
         connection: u64,
     },
-    /// It works.
+    /// It has the job.
     Started,
+    /// It has run it, and recorded that.
+    Ran,
     /// It ended: with the message of `job$run`, or because something broke.
     Ended(Result<String, Error>),
 }
@@ -100,6 +102,7 @@ async fn listen(conn: &mut Conn, schema: &str, job: &str, options: &str, report:
                 let Some(notice) = Notice::read(row) else { continue };
                 match notice {
                     Notice::Started { .. } => report(Report::Started),
+                    Notice::Ok { .. } | Notice::Failed { .. } => report(Report::Ran),
                     Notice::Retired { .. } => ended.retired = true,
                     _ => {}
                 }
@@ -113,5 +116,7 @@ async fn listen(conn: &mut Conn, schema: &str, job: &str, options: &str, report:
             }
         }
     }
+    // An error that follows a result set looks like the end.
+    result.drop_result().await?;
     Ok(ended)
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use super::bell::Bell;
@@ -27,6 +27,8 @@ const GHOST: &str = "RUNNING (controller gone)";
 const AGAIN: Duration = Duration::from_secs(5);
 /// How long a runner is kept that was left on another server: as long as a look may be older than what the runner said.
 const MOVED: Duration = Duration::from_secs(1);
+/// A runner that lived longer than this was a good one.
+const STEADY: Duration = Duration::from_secs(10);
 /// How often runners that have not ended yet are asked to.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -55,8 +57,8 @@ type Told = (String, u64, Report);
 impl Supervisor {
     /// Logs in, looks at the jobs, and refuses what cannot be run.
     pub async fn start(settings: &Settings, plan: Plan) -> Result<Self, Error> {
-        let mut conn = watch::open(settings).await?;
-        let jobs = watch::look(&mut conn, settings).await?;
+        let mut conn = watch::open(settings, plan.ttl).await?;
+        let jobs = watch::look(&mut conn.0, settings).await?;
         for name in &plan.names {
             check(name, jobs.iter().find(|job| job.job_name == *name))?;
         }
@@ -116,6 +118,7 @@ impl Supervisor {
         let mut again = interval(ASK_AGAIN);
         let mut grace = self.plan.grace.map(|grace| Instant::now() + grace);
         let mut impatient = None;
+        let mut asked: Option<JoinHandle<()>> = None;
         // Why runs are stopped: also those that begin before their runners have heard that they are to end.
         let mut why = None;
         while self.jobs.values().any(|job| job.runner.is_some()) || !self.stops.is_empty() {
@@ -148,17 +151,18 @@ impl Supervisor {
                     self.part_with_the_gone(&jobs);
                     self.stop_late_runs(&jobs);
                 }
-                _ = again.tick() => {
+                // One at a time: where the server lets writes wait, they would be ever more.
+                _ = again.tick(), if asked.as_ref().is_none_or(JoinHandle::is_finished) => {
                     if let Some(why) = why {
                         self.stop_runs(why);
                     }
                     let (settings, bell) = (self.settings.clone(), self.bell.clone());
-                    tokio::spawn(async move {
+                    asked = Some(tokio::spawn(async move {
                         if let Err(error) = ending::ask(&settings, &asking).await {
                             tracing::warn!("cannot ask runners to end, trying again: {}", error.with_cause());
                         }
                         bell.ring(waiting);
-                    });
+                    }));
                 }
             }
         }
@@ -227,7 +231,7 @@ impl Supervisor {
                 job.patience.regain();
                 continue;
             }
-            let moved = overview.job_runner_elsewhere == 1 && runner.works;
+            let moved = overview.job_runner_elsewhere == 1 && runner.works.is_some();
             if runner.shown.elapsed() > if moved { MOVED } else { job.patience.now() } {
                 runner.task.abort();
                 let message = match moved {
@@ -253,12 +257,16 @@ impl Supervisor {
                 runner.shown = Instant::now();
             }
             Report::Started => {
-                runner.works = true;
-                job.backoff.reset();
+                runner.works = Some(Instant::now());
                 job.said = None;
             }
+            // Only now: one that starts and cannot even record a run would be tried for ever without a pause.
+            Report::Ran => job.backoff.reset(),
             Report::Ended(end) => {
-                let worked = runner.works;
+                let worked = runner.works.is_some();
+                if runner.works.is_some_and(|since| since.elapsed() > STEADY) {
+                    job.backoff.reset();
+                }
                 job.former = runner.connection.filter(|_| worked);
                 job.runner = None;
                 job.not_before = Instant::now() + job.backoff.wait();
@@ -322,7 +330,7 @@ impl Supervisor {
                 let (settings, plan, bell) = (self.settings.clone(), self.plan.clone(), self.bell.clone());
                 let run = runner::run(settings, plan, (overview.job_id, name), bell, self.stopping.clone(), report);
                 let task = tokio::spawn(run).abort_handle();
-                job.runner = Some(Runner { task, connection: None, works: false, shown: Instant::now() });
+                job.runner = Some(Runner { task, connection: None, works: None, shown: Instant::now() });
             }
         }
         if !rung.is_empty() {

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::backoff::Backoff;
 use super::bell::Bell;
-use super::patience::Patience;
+use super::silence::{self, Line};
 use crate::db::{self, Session, connect};
 use crate::error::{Error, Kind};
 use crate::model::JobOverview;
@@ -17,14 +17,17 @@ use crate::settings::Settings;
 
 /// Between two looks.
 const PERIOD: Duration = Duration::from_millis(250);
+/// How long an answer may take at least.
+const LEAST: Duration = Duration::from_secs(1);
 /// Heartbeats in one time to live.
 const HEARTBEATS: u32 = 6;
 
 /// Opens the control connection; a server that takes no writes is as good as none.
-pub async fn open(settings: &Settings) -> Result<Conn, Error> {
-    let mut conn = connect(settings, Session::Own).await?;
-    match db::takes_writes(&mut conn).await? {
-        true => Ok(conn),
+pub async fn open(settings: &Settings, ttl: Duration) -> Result<(Conn, Line), Error> {
+    // A connection that fell silent must be noticed well before we would be written off for it.
+    let (mut conn, line) = Line::open(settings, (ttl / 3).clamp(LEAST, silence::PATIENCE)).await?;
+    match line.answer(db::takes_writes(&mut conn)).await? {
+        true => Ok((conn, line)),
         false => Err(Error::new(Kind::Refused, "this server is read-only").hint("connect to the primary: `--host`")),
     }
 }
@@ -36,8 +39,8 @@ pub async fn look(conn: &mut Conn, settings: &Settings) -> Result<Vec<JobOvervie
 }
 
 /// Looks for ever, over outages of any length: says once that the server is lost, and once that it is back.
-pub async fn run(settings: Settings, conn: Conn, bell: Bell, ttl: Duration, looks: mpsc::Sender<Vec<JobOverview>>) {
-    let mut watch = Watch { settings, bell, ttl, conn: Some(conn), heartbeat: Instant::now(), patience: Patience::new(ttl) };
+pub async fn run(settings: Settings, conn: (Conn, Line), bell: Bell, ttl: Duration, looks: mpsc::Sender<Vec<JobOverview>>) {
+    let mut watch = Watch { settings, bell, ttl, conn: Some(conn), heartbeat: Instant::now() };
     let mut backoff = Backoff::default();
     let mut lost = false;
     loop {
@@ -71,25 +74,24 @@ struct Watch {
     settings: Settings,
     bell: Bell,
     ttl: Duration,
-    conn: Option<Conn>,
+    conn: Option<(Conn, Line)>,
     /// When the next heartbeat is due.
     heartbeat: Instant,
-    patience: Patience,
 }
 
 impl Watch {
     /// Shows a sign of life when one is due, and looks.
     async fn once(&mut self) -> Result<Vec<JobOverview>, Error> {
-        let conn = match &mut self.conn {
+        let (conn, line) = match &mut self.conn {
             Some(conn) => conn,
             None => {
                 // It may be another server than before, and then the bell must follow.
                 self.heartbeat = Instant::now();
-                self.conn.insert(open(&self.settings).await?)
+                self.conn.insert(open(&self.settings, self.ttl).await?)
             }
         };
         let due = self.heartbeat <= Instant::now();
-        let jobs = self.patience.wait(async {
+        let jobs = line.answer(async {
             if due {
                 beat(conn, &self.settings, &self.bell, false).await?;
             }
@@ -116,7 +118,7 @@ pub async fn beat(conn: &mut Conn, settings: &Settings, bell: &Bell, finish: boo
 
 /// Tells the schema that this controller ends in good order.
 pub async fn goodbye(settings: &Settings, bell: &Bell) -> Result<(), Error> {
-    let mut conn = open(settings).await?;
+    let mut conn = connect(settings, Session::Own).await?;
     beat(&mut conn, settings, bell, true).await?;
     Ok(conn.disconnect().await?)
 }

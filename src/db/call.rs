@@ -48,6 +48,8 @@ pub async fn call(conn: &mut Conn, schema: &str, routine: &str, arguments: Vec<m
             last = Rows { columns, records: rows.into_iter().map(record).collect() };
         }
     }
+    // An error that follows a result set looks like the end.
+    result.drop_result().await?;
     Ok(last)
 }
 

@@ -84,17 +84,20 @@ impl Login {
 
 /// Logs in on one host.
 pub async fn login(login: Login) -> Result<Conn, Error> {
-    let mut opened = open(login.options).await;
+    let mut opened = open(login.options, login.pinned).await;
     if let (Some(plain), Err(ClientError::Driver(DriverError::NoClientSslFlagFromServer))) = (login.plain, &opened) {
-        opened = open(plain).await;
+        opened = open(plain, login.pinned).await;
     }
-    let mut conn = opened.map_err(|cause| cannot_connect(&login.place, &login.user, cause))?;
-    conn.query_drop(login.pinned).await?;
-    Ok(conn)
+    opened.map_err(|cause| cannot_connect(&login.place, &login.user, cause))
 }
 
-async fn open(options: Opts) -> Result<Conn, ClientError> {
-    match timeout(LOGIN, Conn::new(options)).await {
+async fn open(options: Opts, pinned: &str) -> Result<Conn, ClientError> {
+    let login = async {
+        let mut conn = Conn::new(options).await?;
+        conn.query_drop(pinned).await?;
+        Ok(conn)
+    };
+    match timeout(LOGIN, login).await {
         Ok(opened) => opened,
         Err(_) => {
             Err(std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {} s", LOGIN.as_secs())).into())

@@ -78,6 +78,36 @@ impl Private {
         private
     }
 
+    /// The same with its data on a disk of its own, of so many MiB; `None`: this machine lets nobody but root mount one.
+    ///
+    /// The disk is memory, mounted where the server alone sees it, and is gone with the server.
+    pub fn on_disk(name: &str, size: u32, options: &[&str]) -> Option<Self> {
+        const MOUNT: &str = "mkdir -p $1/data && mount -t tmpfs -o size=$2m none $1/data && cp -r --sparse=never $3/. $1/data && \
+                             name=$4 dir=$1 && shift 4 && exec \"$0\" start \"$name\" \"$dir\" -- \"$@\"";
+        let tmp = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+        let template = tmp.with_file_name("servers").join(name).join("template");
+        let dir = tmp.join(format!("{name}{}", super::db::stamp()));
+        let mut private = Self { server: Server { name: name.into(), url: String::new() }, dir };
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--map-root-user", "--mount"]);
+        if !unshare.arg("true").output().is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", MOUNT, SCRIPT]).arg(&private.dir).arg(size.to_string());
+        let output = command.arg(template).arg(name).args(options).stdin(Stdio::null()).output().expect("unshare can be run");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        private.server.url = String::from_utf8(output.stdout).expect("a URL").trim().to_owned();
+        Some(private)
+    }
+
+    /// Where the disk of [`Private::on_disk`] is seen from here.
+    pub fn disk(&self) -> PathBuf {
+        let pid = std::fs::read_to_string(self.dir.join("pid")).expect("it runs");
+        let dir = self.dir.strip_prefix("/").expect("an absolute path");
+        PathBuf::from(format!("/proc/{}/root", pid.trim())).join(dir).join("data")
+    }
+
     /// Starts it again after [`Private::stop`], on the same data and port.
     pub fn restart(&mut self, options: &[&str]) {
         let dir = self.dir.to_str().expect("a path in UTF-8").to_owned();

@@ -20,7 +20,7 @@ mod book;
 mod controllers;
 mod faults;
 mod hands;
-mod proxy;
+pub mod proxy;
 mod storm;
 mod verdict;
 mod world;

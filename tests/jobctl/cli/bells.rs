@@ -177,3 +177,22 @@ fn controllers_on_one_host_have_names_of_their_own_and_a_name_given_is_taken_onc
         nothing_left(&db, &bob, &mut admin).await;
     });
 }
+
+#[test]
+fn controllers_that_look_alike_do_not_put_an_end_to_each_other() {
+    each(|db| async move {
+        let bob = db.account("bob").await;
+        // As in two containers: the same name, the same host name, and each process is the first one.
+        let (mut one, mut two) = (db.login(&bob).await, db.login(&bob).await);
+        let begin = |more: &str| format!(r#"CALL job$controller('{{"name": "c", "host": "h", "pid": 1{more}}}')"#);
+        let first = one.row(&begin("")).await;
+        assert_eq!((first[0].as_str(), two.row(&begin("")).await[0].as_str()), ("c", "c/2"));
+        let beat = format!(r#"CALL job$heartbeat('{{"name": "c", "life": {}}}')"#, first[1]);
+        assert_eq!(two.one(&beat).await, "1", "the first one has not been written off");
+        // Only one who knows its life is its former self, and ends what is left of that.
+        let mut again = db.login(&bob).await;
+        assert_eq!(again.row(&begin(&format!(r#", "former": {}"#, first[1]))).await[0], "c");
+        one.attempt("DO 0").await.expect_err("its connection was given up");
+        assert_eq!(two.one(&beat).await, "0");
+    });
+}

@@ -1,13 +1,12 @@
-//! Controllers that die, stand by, or lose their runners and their server.
+//! Controllers that die, stand by, or lose their runners.
 
 use std::time::Duration;
 
 use super::starting::nothing_left;
 use super::tool::{Going, SOON, Tool, call, good, json, status};
 use crate::db::{Account, Db};
-use crate::each::{each, each_private, wait_until};
+use crate::each::{each, wait_until};
 use crate::ledger::complete;
-use crate::servers::Private;
 use crate::session::Session;
 
 /// The bound is one second; a noisy machine with two cores gets more.
@@ -154,38 +153,5 @@ fn a_runner_whose_connection_is_killed_is_back_within_seconds() {
         start.says("runners end after", 1).await;
         start.signal("TERM");
         assert_eq!(start.ends().await.0, 143);
-    });
-}
-
-#[test]
-fn runners_come_back_after_a_restart_of_the_server_and_no_occurrence_is_silent() {
-    each_private(|server| async move {
-        let mut private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "restart").await;
-        let bob = db.account("bob").await;
-        db.body("brief", "BEGIN DECLARE n INT; SET n = SLEEP(0.05); END").await;
-        good(&db, &bob, &["define", "x", "--call", &call(&db, "brief"), "--every", "0.25s"]).await;
-        let start = start(&db, &bob, &["x"]);
-        start.says("run ok", 3).await;
-        for (round, kill) in [(1, false), (2, true)] {
-            private.stop(kill);
-            tokio::time::sleep(Duration::from_millis(500)).await;
-            private.restart(&[]);
-            start.says("runner started", round + 1).await;
-            let ran = start.count("run ok");
-            start.says("run ok", ran + 3).await;
-            assert!(start.count("lost the server") <= round && start.count("runner ended") == round, "{:#?}", start.log());
-            let entries = complete(&mut db.admin().await, 250_000).await;
-            assert!(entries.iter().any(|entry| entry.outcome == "SKIPPED"), "the outage is told: {entries:?}");
-            assert!(entries.iter().filter(|entry| entry.outcome == "LOST").count() <= round);
-        }
-        // A signal is heard also while there is no server to ask.
-        private.stop(true);
-        start.says("runner ended", 3).await;
-        start.signal("TERM");
-        let (code, log) = start.ends().await;
-        assert_eq!(code, 0, "{log:#?}");
-        let log = log.join("\n");
-        assert!(log.len() < 40_000, "an outage does not flood the log: {}", log.len());
     });
 }

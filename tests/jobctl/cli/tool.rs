@@ -42,7 +42,8 @@ impl Tool {
         Self::of("script", &["-qec", &line, "/dev/null"])
     }
 
-    fn of(program: &str, arguments: &[&str]) -> Self {
+    /// By way of another program, which gets these arguments.
+    pub fn of(program: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
         for variable in ["MYSQL_PWD", "JOBCTL_URL", "NO_COLOR"] {
             command.env_remove(variable);
