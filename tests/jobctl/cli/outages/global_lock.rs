@@ -53,11 +53,11 @@ fn a_controller_that_is_to_end_does_not_log_in_ever_more_often_while_nothing_can
         start.says("runners end after their present runs", 1).await;
         // It asks its runners once a second, and each time that waits.
         let connected = "SHOW GLOBAL STATUS LIKE 'Threads_connected'";
-        for _ in 0..10 {
+        for _ in 0..12 {
             tokio::time::sleep(Duration::from_secs(1)).await;
             let connected: usize = backup.row(connected).await[1].parse().expect("a number");
-            // Ours, two runners, the bell, the look, and one that asks; one that is about to end, or to find out about another.
-            assert!(connected <= 8, "{connected} sessions: {:?}", backup.rows("SHOW PROCESSLIST").await);
+            // Ours, two runners, the bell, the look, and one that asks; a few that end, or that ask what became of another.
+            assert!(connected <= 12, "{connected} sessions: {:?}", backup.rows("SHOW PROCESSLIST").await);
         }
         backup.run("UNLOCK TABLES").await;
         let entries = ends_after_signal(&db, &bob, start).await;

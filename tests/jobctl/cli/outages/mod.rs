@@ -117,14 +117,21 @@ async fn ran_as_told(db: &Db, admin: &mut Session, job: &str, entries: &[Entry])
     assert_eq!(ran[1], "1", "{job} ran beside itself");
 }
 
-/// The sessions of an account, by a column of the process list. One that is inside a routine of jobctl is listed as its definer.
+/// The four sessions of a controller that works, by a column of the process list: the bell, the look and two runners. One that is
+/// inside a routine of jobctl is listed as its definer, so it is looked until all were seen.
 async fn sessions(admin: &mut Session, account: &Account, column: &str) -> Vec<String> {
     let sql = format!(
         "SELECT {column} FROM information_schema.processlist \
          WHERE CONVERT(user USING utf8mb4) COLLATE utf8mb4_bin = '{}' OR id IN (SELECT job_runner_connection_id FROM job)",
         account.user
     );
-    admin.rows(&sql).await.into_iter().map(|mut row| row.remove(0)).collect()
+    let mut sessions = Vec::new();
+    wait_until("four sessions are seen", SOON, async || {
+        sessions = admin.rows(&sql).await.concat();
+        sessions.len() == 4
+    })
+    .await;
+    sessions
 }
 
 /// Waits until somebody has tried to log in so many more times, to a server of the test's own.
