@@ -9,7 +9,7 @@ use crate::each::{each, wait_until};
 use crate::runner::Runner;
 use crate::session::{Session, name};
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(60);
 
 /// A table of one row, which a session has locked.
 async fn locked(db: &Db) -> Session {
@@ -39,7 +39,6 @@ fn a_kill_of_a_statement_ends_the_procedure_on_mysql_and_may_be_caught_on_mariad
         // What the body is in the middle of, how that can be seen, and whether MariaDB lets a handler catch the kill.
         let works = [
             ("sleep", "SET v_n = SLEEP(600)", "state = 'User sleep'", false),
-            ("benchmark", "SET v_n = BENCHMARK(1000000000000, SHA2('x', 512))", "info NOT LIKE '%answer%'", false),
             (
                 "scan",
                 "SELECT COUNT(*) INTO v_n FROM information_schema.columns a, information_schema.columns b, information_schema.columns c",
@@ -139,7 +138,7 @@ fn the_rows_that_a_rollback_has_still_to_undo_can_be_watched() {
         session.run(&format!("USE {}", name(db.bodies()))).await;
         session.run("START TRANSACTION").await;
         session.run("INSERT INTO many (text) VALUES (REPEAT('x', 100))").await;
-        for _ in 0..18 {
+        for _ in 0..17 {
             session.run("INSERT INTO many (text) SELECT text FROM many").await;
         }
         let undo = format!(
@@ -147,7 +146,7 @@ fn the_rows_that_a_rollback_has_still_to_undo_can_be_watched() {
             session.id()
         );
         let before: u64 = admin.row(&undo).await[0].parse().expect("a number");
-        assert!(before >= 1 << 18, "{before}");
+        assert!(before >= 1 << 17, "{before}");
         admin.run(&format!("KILL {}", session.id())).await;
         let mut seen = vec![before];
         while let [row] = &admin.rows(&undo).await[..] {
@@ -156,8 +155,8 @@ fn the_rows_that_a_rollback_has_still_to_undo_can_be_watched() {
             if row[1] == "ROLLING BACK" {
                 seen.push(now);
             }
-            // More often, and the server never counts anew.
-            tokio::time::sleep(Duration::from_millis(250)).await;
+            // It counts anew only when it was not asked for 0.1 s.
+            tokio::time::sleep(Duration::from_millis(150)).await;
         }
         seen.dedup();
         assert!(seen.len() > 1, "{seen:?}");
