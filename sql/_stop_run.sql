@@ -95,7 +95,15 @@ stop_run: BEGIN
             -- 1094: it is gone by now.
             DECLARE CONTINUE HANDLER FOR 1094 BEGIN END;
             DECLARE EXIT HANDLER FOR 1095, 1227
+            BEGIN
+                -- A run that nobody stopped ends as it ends.
+                START TRANSACTION READ WRITE;
+                UPDATE job_run
+                SET run_stop = NULL, run_stop_at = NULL, run_stop_by = NULL, run_stop_reason = NULL
+                WHERE v_new AND job_id = in_job_id AND run_no = io_run_no AND outcome = 'RUNNING';
+                COMMIT AND NO CHAIN NO RELEASE;
                 CALL job$_fail(45004, 'job$cancel: the definer may not kill that session; install tells what it needs');
+            END;
             IF in_insist THEN
                 KILL CONNECTION out_connection_id;
             ELSE

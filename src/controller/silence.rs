@@ -12,6 +12,8 @@ use crate::settings::Settings;
 
 /// How long an answer may take before it is asked what became of the question.
 pub const PATIENCE: Duration = Duration::from_secs(5);
+/// How long an answer may be under way.
+const ON_ITS_WAY: Duration = Duration::from_millis(500);
 /// Who a server is, as well as it can tell without a right.
 const SERVER: &str = "SELECT CONCAT(@@server_id, ' ', @@hostname, ':', @@port)";
 
@@ -48,7 +50,9 @@ impl Line {
             match timeout(self.patience, &mut answer).await {
                 Ok(answer) => return answer,
                 Err(_) if self.silent().await => {
-                    return Err(Error::new(Kind::Unreachable, "the connection has fallen silent"));
+                    // The answer may have come just now, by which the session is idle.
+                    let silent = |_| Err(Error::new(Kind::Unreachable, "the connection has fallen silent"));
+                    return timeout(ON_ITS_WAY, &mut answer).await.unwrap_or_else(silent);
                 }
                 Err(_) => {}
             }

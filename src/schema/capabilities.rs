@@ -97,6 +97,16 @@ const CHOICES: &[Choice] = &[
     Choice { placeholder: "{{wsrep_on}}", candidates: &[("DO @@wsrep_on", "@@wsrep_on"), (ALWAYS, "0")] },
 ];
 
+/// What is put for the placeholders that mean the same on all servers.
+fn fixed(schema: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("{{version}}", quote::literal(env!("CARGO_PKG_VERSION"))),
+        ("{{schema}}", quote::literal(schema)),
+        ("{{read_only}}", READ_ONLY.to_owned()),
+        ("{{installing}}", format!("IS_USED_LOCK({}) IS NOT NULL", lock::name(&quote::literal(schema)))),
+    ]
+}
+
 /// What to put for each placeholder on one server.
 #[derive(Debug)]
 pub struct Capabilities(Vec<(&'static str, String)>);
@@ -104,12 +114,7 @@ pub struct Capabilities(Vec<(&'static str, String)>);
 impl Capabilities {
     /// Tries everything out.
     pub async fn probe(conn: &mut Conn, schema: &str) -> Result<Self, Error> {
-        let mut texts = vec![
-            ("{{version}}", quote::literal(env!("CARGO_PKG_VERSION"))),
-            ("{{schema}}", quote::literal(schema)),
-            ("{{read_only}}", READ_ONLY.to_owned()),
-            ("{{installing}}", format!("IS_USED_LOCK({}) IS NOT NULL", lock::name(&quote::literal(schema)))),
-        ];
+        let mut texts = fixed(schema);
         for choice in CHOICES {
             for (probe, text) in choice.candidates {
                 if can(conn, probe).await? {
@@ -143,7 +148,7 @@ mod tests {
 
     #[test]
     fn every_placeholder_of_sql_is_filled_in() {
-        let mut texts = vec![("{{version}}", "1".to_owned()), ("{{schema}}", "1".to_owned())];
+        let mut texts = fixed("jobctl");
         texts.extend(CHOICES.iter().map(|choice| (choice.placeholder, "1".to_owned())));
         let capabilities = Capabilities(texts);
         for object in OBJECTS {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::tool::{Going, SOON, Tool, call, good};
+use crate::chaos::proxy::Proxy;
 use crate::db::{Account, Db};
 use crate::each::{each_private, wait_until};
 use crate::ledger::complete;
@@ -122,6 +123,26 @@ fn jobs_follow_a_primary_that_crashed_to_the_next_of_several_hosts() {
         promote(&db, &mut there).await;
         let took = goes_on(&mut there, db.schema(), &start).await;
         eprintln!("{}: jobs went on {took:?} after a crash, with a TTL of {TTL}", server.name);
+        assert!(took < BOUND, "{took:?}: {:#?}", start.log());
+        truth(&db, &replica, start).await;
+    });
+}
+
+#[test]
+fn jobs_leave_a_primary_that_vanished_without_a_word() {
+    each_private(|server| async move {
+        let (primary, replica, db, bob) = scene(&server.name).await;
+        let way = Proxy::new(port(&primary.server)).await;
+        let start = start(&db, &bob, &[way.port, port(&replica.server)]);
+        start.says("run ok", 3).await;
+        let (mut here, mut there) = (admin(&primary.server).await, admin(&replica.server).await);
+        // Nothing is carried any more, and no connection is closed; the server behind it works on, for nobody.
+        way.partition(true);
+        here.run("SET GLOBAL read_only = 1").await;
+        caught_up(&db, &mut here, &mut there).await;
+        promote(&db, &mut there).await;
+        let took = goes_on(&mut there, db.schema(), &start).await;
+        eprintln!("{}: jobs went on {took:?} after a primary that vanished, with a TTL of {TTL}", server.name);
         assert!(took < BOUND, "{took:?}: {:#?}", start.log());
         truth(&db, &replica, start).await;
     });

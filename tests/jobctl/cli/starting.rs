@@ -371,7 +371,7 @@ fn when_the_grace_is_over_runs_are_left_to_the_server_or_stopped() {
         let (code, log) = leaves.ends().await;
         assert_eq!(code, 0, "{log:#?}");
         assert!(log.iter().any(|line| line.contains("leave: left to the server")), "{log:#?}");
-        assert_eq!(json(&db, &bob, &["status", "leave"]).await[0]["status"], "RUNNING (controller gone)");
+        status(&db, &bob, "leave", "RUNNING (controller gone)").await;
         let (code, log) = kills.ends().await;
         assert_eq!(code, 0, "{log:#?}");
         assert!(log.iter().any(|line| line.contains("kill: run stopped, it is KILLED")), "{log:#?}");
