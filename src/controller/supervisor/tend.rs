@@ -1,0 +1,87 @@
+//! Which job gets a runner, and when.
+
+use tokio::time::Instant;
+
+use super::Supervisor;
+use crate::controller::job::Runner;
+use crate::controller::runner;
+use crate::error::{Error, Kind};
+use crate::model::{JobOverview, word};
+
+/// A schedule that came to its end, whether or not a runner was there to note it.
+pub const FINISHED: &str = "FINISHED";
+
+impl Supervisor {
+    /// Gives a runner to each job that wants one, and notes which schedules have ended.
+    pub fn tend(&mut self, seen: &[JobOverview]) {
+        for name in self.plan.names.iter().filter(|name| !seen.iter().any(|job| job.job_name == **name)) {
+            self.jobs.entry(name.clone()).or_default().ended = Some("dropped".into());
+        }
+        let mut rung = Vec::new();
+        for overview in seen {
+            let name = &overview.job_name;
+            if !self.plan.names.is_empty() && !self.plan.names.contains(name) {
+                continue;
+            }
+            let job = self.jobs.entry(name.clone()).or_default();
+            job.job_id = overview.job_id;
+            let asked = (overview.job_changed, matches!(overview.status.as_str(), "PAUSED (all)" | "PAUSING" | "HELD"));
+            if job.seen.replace(asked).is_some_and(|seen| seen != asked) && job.runner.is_some() {
+                rung.push(overview.job_id);
+            }
+            if job.runner.is_some() {
+                continue;
+            }
+            let wanted = wants_runner(overview);
+            if !wanted && job.ended.is_none() && !self.plan.names.is_empty() {
+                tracing::info!(job = name, "schedule ended: {}", overview.status);
+            }
+            job.ended = (!wanted).then(|| overview.status.clone());
+            // A runner on another server is judged by the schema, when one of ours knocks.
+            let other = overview.job_runner_connection_id.filter(|_| overview.job_runner_elsewhere == 0);
+            if wanted && let Some(other) = other.filter(|other| job.former != Some(*other)) {
+                let host = overview.job_runner_host.as_ref().map(|host| format!(" from {host}")).unwrap_or_default();
+                let said = format!("already run by connection {other}{host}");
+                if job.says(&said) {
+                    tracing::info!(job = name, "{said}: standing by");
+                }
+            }
+            // Another's runner is at work: stand by, and look again when its lock is free.
+            if wanted && other.is_none() && job.not_before <= Instant::now() {
+                job.tries += 1;
+                let (tries, name, reporter) = (job.tries, name.clone(), self.reporter.clone());
+                let told = name.clone();
+                let report = move |report| {
+                    // The supervisor is gone only when the process ends.
+                    let _ = reporter.send((told.clone(), tries, report));
+                };
+                let (settings, plan, bell) = (self.settings.clone(), self.plan.clone(), self.bell.clone());
+                let run = runner::run(settings, plan, (overview.job_id, name), bell, self.stopping.clone(), report);
+                let task = tokio::spawn(run).abort_handle();
+                job.runner = Some(Runner { task, connection: None, works: None, shown: Instant::now() });
+            }
+        }
+        if !rung.is_empty() {
+            self.bell.ring(rung);
+        }
+    }
+}
+
+/// Whether a runner may start for this job, as far as its status tells.
+fn wants_runner(job: &JobOverview) -> bool {
+    let wanted = matches!(job.job_status.as_str(), "ENABLED" | "RESUMED" | "PAUSED");
+    job.job_kind == "PROCEDURE" && wanted && job.status != FINISHED
+}
+
+/// Refuses to start a job that does not exist, or whose status allows no runner.
+pub fn check(name: &str, job: Option<&JobOverview>) -> Result<(), Error> {
+    match job {
+        None => Err(Error::new(Kind::NotFound, format!("you own no job named `{name}`")).hint("`jobctl list` shows your jobs")),
+        Some(job) if !wants_runner(job) => {
+            let status = &job.status;
+            Err(Error::new(Kind::Refused, format!("`{name}` is {status}, and only an ENABLED or PAUSED job gets a runner"))
+                .hint(format!("`jobctl enable {0}` is the way back; `jobctl show {0}` tells more", word(name))))
+        }
+        Some(_) => Ok(()),
+    }
+}
