@@ -40,6 +40,7 @@ SELECT
         -- whose account is gone, that is not heard either.
         WHEN o.claims AND NOT o.live AND o.job_runner_life IS NOT NULL AND NOT o.gone AND o.heard < UTC_TIMESTAMP(6) - INTERVAL o.ttl / 2 SECOND
             THEN 'owner cannot log in, or its controller hangs'
+        WHEN o.claims AND o.live AND o.gone AND o.job_runner_status = 'RUNNING' THEN 'its controller is gone, the server finishes the run'
         WHEN o.claims THEN o.job_runner_reason
         WHEN o.job_status IN ('ENABLED', 'RESUMED', 'PAUSED') AND o.job_runner_message LIKE 'Ended to renew%'
             AND o.job_runner_life IS NOT NULL AND NOT o.gone AND o.job_runner_finish < UTC_TIMESTAMP(6) - INTERVAL 10 SECOND
