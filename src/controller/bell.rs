@@ -111,7 +111,7 @@ struct Tower {
 impl Tower {
     /// Begins a life; `former` is the one before, whose connection may not know yet that it was given up.
     async fn open(settings: &Settings, plan: &Plan, former: Option<u64>) -> Result<Tower, Error> {
-        let (mut conn, line) = Line::open(settings, silence::PATIENCE).await?;
+        let (mut conn, line) = Line::open(settings, silence::patience(plan.ttl)).await?;
         let options = json!({
             "name": plan.controller,
             "exact": plan.exact,

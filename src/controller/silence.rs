@@ -12,10 +12,18 @@ use crate::settings::Settings;
 
 /// How long an answer may take before it is asked what became of the question.
 pub const PATIENCE: Duration = Duration::from_secs(5);
+/// The shortest of such times.
+const LEAST: Duration = Duration::from_secs(1);
 /// How long an answer may be under way.
 const ON_ITS_WAY: Duration = Duration::from_millis(500);
 /// Who a server is, as well as it can tell without a right.
 const SERVER: &str = "SELECT CONCAT(@@server_id, ' ', @@hostname, ':', @@port)";
+
+/// How long an answer may take that a controller waits for, which may show no sign of life for `ttl`: that a connection fell
+/// silent must be noticed well before it would be written off for it.
+pub fn patience(ttl: Duration) -> Duration {
+    (ttl / 3).clamp(LEAST, PATIENCE)
+}
 
 /// A connection, as others can ask for it.
 #[derive(Clone, Debug)]

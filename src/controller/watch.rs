@@ -17,15 +17,12 @@ use crate::settings::Settings;
 
 /// Between two looks.
 const PERIOD: Duration = Duration::from_millis(250);
-/// How long an answer may take at least.
-const LEAST: Duration = Duration::from_secs(1);
 /// Heartbeats in one time to live.
 const HEARTBEATS: u32 = 6;
 
 /// Opens the control connection; a server that takes no writes is as good as none.
 pub async fn open(settings: &Settings, ttl: Duration) -> Result<(Conn, Line), Error> {
-    // A connection that fell silent must be noticed well before we would be written off for it.
-    let (mut conn, line) = Line::open(settings, (ttl / 3).clamp(LEAST, silence::PATIENCE)).await?;
+    let (mut conn, line) = Line::open(settings, silence::patience(ttl)).await?;
     match line.answer(db::takes_writes(&mut conn)).await? {
         true => Ok((conn, line)),
         false => Err(Error::new(Kind::Refused, "this server is read-only").hint("connect to the primary: `--host`")),
