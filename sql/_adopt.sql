@@ -35,6 +35,7 @@ BEGIN
             ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
+            CALL job$_in_turn();
             SELECT COUNT(*) INTO v_held FROM job_setting WHERE setting_name = 'hold' FOR UPDATE;
             IF v_held > 0 THEN
                 DELETE FROM job_setting WHERE setting_name = 'hold';

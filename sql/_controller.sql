@@ -68,6 +68,7 @@ BEGIN
             ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
+            CALL job$_in_turn();
             SET v_name = IF(v_number = 1, v_base, CONCAT(v_base, '/', v_number));
             CALL job$_controller_lives(v_owner, v_name, v_former, v_lives, v_other);
             IF v_lives AND v_exact IN ('1', 'true') THEN

@@ -50,6 +50,9 @@ heartbeat: BEGIN
             ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
+            IF v_finish IN ('1', 'true') THEN
+                CALL job$_in_turn();
+            END IF;
             SET v_now = UTC_TIMESTAMP(6);
             SELECT COUNT(*), MAX(IF(controller_heartbeat < v_now - INTERVAL controller_ttl / 2 SECOND, v_now, controller_steady))
             INTO v_known, v_steady

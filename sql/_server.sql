@@ -2,7 +2,7 @@ CREATE PROCEDURE job$_server(
     IN in_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_known BOOLEAN
 )
-COMMENT 'Notes, for a controller that begins to work on this server, that the schema is here. On a server that it has not worked on before, a controller that the schema knows (in_known) has followed a failover, and goes on; any other one has met a copy, and all jobs are held until job$adopt. Inside the transaction of the caller. Errors: none of its own. Example: CALL job$_server(v_account, TRUE)'
+COMMENT 'Notes, for a controller that begins to work on this server, that the schema is here. On a server that it has not worked on before, a controller that the schema knows (in_known) has followed a failover, and goes on; any other one has met a copy, and all jobs are held until job$adopt. Inside the transaction of the caller, whose turn it is (job$_in_turn). Errors: none of its own. Example: CALL job$_server(v_account, TRUE)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -11,8 +11,6 @@ BEGIN
     DECLARE v_last DATETIME(6);
     DECLARE v_held, v_servers INT;
 
-    -- One controller decides at a time.
-    SELECT COUNT(*) INTO v_servers FROM job_setting WHERE setting_name = 'event_counter' FOR UPDATE;
     SELECT COUNT(*) INTO v_held FROM job_setting WHERE setting_name = 'hold' AND setting_value <> 'UPGRADE';
     SET v_name = CONCAT(@@hostname, ':', @@port);
     SELECT MAX(server_last) INTO v_last FROM job_server;

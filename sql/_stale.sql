@@ -38,6 +38,7 @@ BEGIN
             WHERE job_owner = in_owner AND job_runner_controller = in_name AND job_runner_token IS NOT NULL
               AND job_stop_epoch < job_runner_epoch;
             IF v_job_id IS NULL THEN
+                CALL job$_in_turn();
                 UPDATE job_controller
                 SET controller_finish = UTC_TIMESTAMP(6)
                 WHERE controller_owner = in_owner AND controller_name = in_name AND controller_finish IS NULL;

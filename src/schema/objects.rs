@@ -85,6 +85,7 @@ pub const OBJECTS: &[Object] = &[
     routine!("_held", false),
     routine!("_holder", false),
     routine!("_in_progress", false),
+    routine!("_in_turn", false),
     routine!("_lock_name", false),
     routine!("_lost", false),
     routine!("_mend", true),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::starting::nothing_left;
 use super::takeover::{jealous, start};
-use super::tool::{SOON, bad, call, good, status};
+use super::tool::{Going, SOON, bad, call, good, status};
 use crate::each::{each, wait_until};
 use crate::ledger::complete;
 use crate::session::Session;
@@ -157,10 +157,14 @@ fn a_run_of_a_frozen_controller_is_finished_and_never_killed() {
 fn controllers_on_one_host_have_names_of_their_own_and_a_name_given_is_taken_once() {
     each(|db| async move {
         let (bob, mut admin) = jealous(&db, "1h").await;
-        let starts =
+        let mut starts =
             [start(&db, &bob, &["x"]), start(&db, &bob, &["x"]), start(&db, &bob, &["x", "--controller-name", "it's me"])];
         let names = "SELECT COUNT(DISTINCT controller_name) FROM job_controller WHERE controller_finish IS NULL";
-        wait_until("three names", SOON, async || admin.number(names).await == 3).await;
+        wait_until("three names", SOON, async || {
+            assert!(starts.iter_mut().all(Going::works), "{:#?}", starts.each_ref().map(Going::log));
+            admin.number(names).await == 3
+        })
+        .await;
         let told = bad(&db, &bob, 75, &["start", "x", "--controller-name", "it's me"]).await;
         assert!(told.contains("a controller of that name lives on connection"), "{told}");
         for start in starts {
