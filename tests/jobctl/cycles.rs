@@ -14,7 +14,7 @@ fn thousands_of_cycles_stay_on_the_grid_and_need_no_more_memory() {
         let bob = db.account("bob").await;
         db.body("nothing", "BEGIN END").await;
         let mut session = db.login(&bob).await;
-        let start = session.one("SELECT UTC_TIMESTAMP(6) + INTERVAL 2 SECOND").await;
+        let start = session.one("SELECT UTC_TIMESTAMP(6) + INTERVAL 6 SECOND").await;
         session.define(&db, "x", "nothing", "0.1", &format!(r#", "start": "{start}""#)).await;
         let mut admin = db.admin().await;
         // 0.1 s is the floor of define, not of the runner.

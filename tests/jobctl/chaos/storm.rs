@@ -8,6 +8,7 @@ use tokio::time::sleep;
 use super::controllers::{COUNT, Controller};
 use super::faults::{Counts, Fault, Kind, Stream};
 use super::proxy::Proxy;
+use super::verdict::Usurped;
 use super::world::{Runner, World, now};
 use crate::servers::Private;
 use crate::session::Session;
@@ -32,8 +33,7 @@ pub struct Storm {
     pub controllers: Vec<Controller>,
     ends: Vec<(Instant, End)>,
     pub counts: Counts,
-    /// Takeovers past a runner: job, connection of the runner, when it was committed, and when the server was next killed.
-    pub usurped: Vec<(usize, i64, i64, i64)>,
+    pub usurped: Vec<Usurped>,
     pub log: Vec<String>,
     pub wrong: Vec<String>,
 }
@@ -217,7 +217,8 @@ impl Storm {
         if self.world.ask("SELECT ROW_COUNT()").await?.first()?[0] != "1" {
             return None;
         }
-        self.usurped.push((runner.job, connection.parse().ok()?, now(), i64::MAX));
+        let connection = connection.parse().ok()?;
+        self.usurped.push(Usurped { job: runner.job, connection, running: runner.body, since: now(), until: i64::MAX });
         Some(())
     }
 
@@ -239,8 +240,8 @@ impl Storm {
         let runners = self.moment(fault, |_| true).await;
         if fault.kind == Kind::KillServer {
             let at = now();
-            for usurped in self.usurped.iter_mut().filter(|usurped| usurped.3 == i64::MAX) {
-                usurped.3 = at;
+            for usurped in self.usurped.iter_mut().filter(|usurped| usurped.until == i64::MAX) {
+                usurped.until = at;
             }
             self.private.stop(true);
             self.pass(fault.lasts).await;

@@ -153,13 +153,30 @@ pub fn truthful(ledger: &[Entry], rows: &[Row]) -> Vec<String> {
     lies.map(|row| format!("a row that is not true: {row:?}")).collect()
 }
 
-/// Who was superseded has begun nothing since. `usurped`: job, connection, since, until.
-pub fn superseded(ledger: &[Entry], usurped: &[(usize, i64, i64, i64)]) -> Vec<String> {
+/// A takeover past a runner.
+#[derive(Clone, Debug)]
+pub struct Usurped {
+    pub job: usize,
+    /// That of the runner.
+    pub connection: i64,
+    /// Whether its row said that it runs.
+    pub running: bool,
+    /// When it was committed, at the latest.
+    pub since: i64,
+    /// When the server was next killed, by which connections get their numbers anew.
+    pub until: i64,
+}
+
+/// Who was superseded has begun nothing since, but for the one run that it may have claimed just before: its body, if it had
+/// not written that it began, does so then.
+pub fn superseded(ledger: &[Entry], usurped: &[Usurped]) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (job, connection, since, until) in usurped {
-        let of = |entry: &&Entry| entry.what == "start" && entry.job == *job && entry.connection == *connection;
-        let began = ledger.iter().filter(of).find(|entry| entry.at > *since && entry.at < *until);
-        wrong.extend(began.map(|entry| format!("superseded at {since}, and went on: {entry:?}")));
+    for one in usurped {
+        let of = |entry: &&Entry| entry.what == "start" && entry.job == one.job && entry.connection == one.connection;
+        let since = ledger.iter().filter(of).filter(|entry| entry.at > one.since && entry.at < one.until);
+        wrong.extend(
+            since.skip(one.running.into()).take(1).map(|entry| format!("superseded as {one:?}, and went on: {entry:?}")),
+        );
     }
     wrong
 }
@@ -260,9 +277,17 @@ mod tests {
 
     #[test]
     fn a_superseded_runner_that_goes_on_is_seen() {
-        let ledger = [entry("a", 10, "start", 11), entry("b", 20, "start", 21)];
-        assert_eq!(superseded(&ledger, &[(0, 7, 15, i64::MAX)]).len(), 1);
-        assert!(superseded(&ledger, &[(0, 7, 15, 20), (0, 8, 15, i64::MAX), (0, 7, 22, i64::MAX)]).is_empty());
+        let ledger = [entry("a", 10, "start", 11), entry("b", 20, "start", 21), entry("c", 30, "start", 31)];
+        let usurped = |connection, running, since, until| Usurped { job: 0, connection, running, since, until };
+        assert_eq!(superseded(&ledger, &[usurped(7, false, 15, i64::MAX)]).len(), 1);
+        assert_eq!(superseded(&ledger, &[usurped(7, true, 15, i64::MAX)]).len(), 1);
+        let fine = [
+            usurped(7, false, 15, 20),
+            usurped(7, true, 25, i64::MAX),
+            usurped(8, false, 15, i64::MAX),
+            usurped(7, false, 32, i64::MAX),
+        ];
+        assert!(superseded(&ledger, &fine).is_empty());
     }
 
     #[test]
