@@ -12,7 +12,7 @@ use mysql_async::{Conn, Error, Opts, Row};
 
 use super::cutter::{Close, Cutter, Passed};
 use crate::db::{Account, Db};
-use crate::each::{each, join, wait_until};
+use crate::each::{each, full, join, wait_until};
 use crate::ledger::complete_of;
 use crate::runner::Runner;
 use crate::session::{Session, name};
@@ -137,11 +137,16 @@ async fn all_free(db: &Db, bob: &Account, cuts: &Cuts, calling: &AtomicBool) -> 
     slowest
 }
 
-/// Cuts a runner after each of these packets, in each way; tells whether the last ones passed uncut.
+/// Cuts a runner after each of these packets, in both ways in a full run, else in turns; tells whether the last ones passed uncut.
 async fn cut_at_all(db: &Db, bob: &Account, client: Client, packets: std::ops::RangeInclusive<usize>) -> bool {
     let victim = |limit, (close, letter)| Victim { job: format!("{letter}{limit}"), limit, close };
     let ways = [(Close::Fin, 'f'), (Close::Reset, 'r')];
-    let victims: Vec<_> = packets.flat_map(|limit| ways.map(|way| victim(limit, way))).collect();
+    let both = full(2, 1) == 2;
+    let victims: Vec<_> = packets
+        .flat_map(|limit| ways.into_iter().enumerate().map(move |(turn, way)| (limit, turn, way)))
+        .filter(|(limit, turn, _)| both || limit % ways.len() == *turn)
+        .map(|(limit, _, way)| victim(limit, way))
+        .collect();
     for victim in &victims {
         define(db, bob, client, victim).await;
     }
