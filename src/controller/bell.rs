@@ -20,6 +20,7 @@ use crate::settings::{self, Settings};
 
 /// How often it is looked whether the connection still stands.
 const LOOK: Duration = Duration::from_millis(400);
+
 /// What this controller is known by, as long as its present bell stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {

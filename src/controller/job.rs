@@ -1,11 +1,16 @@
 //! What a controller knows of a job.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
-use super::patience::Patience;
+
+/// How long looks may not show a runner that is logged in, at first and at most.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+const CEILING: Duration = Duration::from_secs(300);
 
 /// What the supervisor knows of a job.
 #[derive(Debug)]
@@ -18,8 +23,9 @@ pub struct Job {
     pub tries: u64,
     /// Connection of the one before, which a look may still show.
     pub former: Option<u64>,
-    /// How long looks may not show a runner that is logged in.
-    pub patience: Patience,
+    /// How long looks may not show a runner that is logged in. What its connection waits for goes on in the server when we
+    /// leave it: so each one gets more time than the one before, lest such sessions pile up there.
+    pub patience: Duration,
     /// Before it, no new runner is tried.
     pub not_before: Instant,
     pub backoff: Backoff,
@@ -58,7 +64,7 @@ impl Default for Job {
             runner: None,
             tries: 0,
             former: None,
-            patience: Patience::default(),
+            patience: PATIENCE,
             not_before: Instant::now(),
             backoff: Backoff::default(),
             said: None,
@@ -71,6 +77,11 @@ impl Default for Job {
 }
 
 impl Job {
+    /// Gives the next runner more time to be seen.
+    pub fn be_patient(&mut self) {
+        self.patience = (self.patience * 2).min(CEILING);
+    }
+
     /// Whether this is something else than what was said last.
     pub fn says(&mut self, said: &str) -> bool {
         let new = self.said.as_deref() != Some(said);

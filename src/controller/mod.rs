@@ -12,7 +12,6 @@
 //! - `silence`: tells a server that takes its time from a connection that is dead.
 //! - `signals`: SIGINT and SIGTERM, heard in one place.
 //! - `backoff`: how long to wait before trying again.
-//! - `patience`: how long to wait for an answer.
 
 mod backoff;
 mod bell;
@@ -20,7 +19,6 @@ mod ending;
 mod job;
 mod kill;
 mod notice;
-mod patience;
 mod runner;
 mod service;
 mod signals;

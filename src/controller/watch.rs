@@ -11,7 +11,7 @@ use super::backoff::Backoff;
 use super::bell::Bell;
 use super::silence::{self, Line};
 use crate::db::{self, Session, connect};
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::model::JobOverview;
 use crate::settings::Settings;
 
@@ -23,10 +23,8 @@ const HEARTBEATS: u32 = 6;
 /// Opens the control connection; a server that takes no writes is as good as none.
 pub async fn open(settings: &Settings, ttl: Duration) -> Result<(Conn, Line), Error> {
     let (mut conn, line) = Line::open(settings, silence::patience(ttl)).await?;
-    match line.answer(db::takes_writes(&mut conn)).await? {
-        true => Ok((conn, line)),
-        false => Err(Error::new(Kind::Refused, "this server is read-only").hint("connect to the primary: `--host`")),
-    }
+    line.answer(db::writable(&mut conn)).await?;
+    Ok((conn, line))
 }
 
 /// Looks once.

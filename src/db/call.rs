@@ -74,6 +74,18 @@ pub async fn takes_writes(conn: &mut Conn) -> Result<bool, Error> {
     Ok(first(conn, &format!("SELECT NOT {READ_ONLY}"), ()).await? == Some(1))
 }
 
+/// Refuses a server that takes no writes.
+///
+/// # Errors
+///
+/// [`Kind::Refused`] on a read-only one.
+pub async fn writable(conn: &mut Conn) -> Result<(), Error> {
+    match takes_writes(conn).await? {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Refused, "this server is read-only").hint("connect to the primary: `--host`")),
+    }
+}
+
 /// The server's clock, by which everything is planned.
 pub async fn now(conn: &mut Conn) -> Result<Timestamp, Error> {
     let text: Option<String> = first(conn, "SELECT DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ')", ()).await?;

@@ -8,7 +8,7 @@ pub mod quote;
 mod record;
 mod rows;
 
-pub use call::{READ_ONLY, call, first, now, rows, takes_writes};
+pub use call::{READ_ONLY, call, first, now, rows, takes_writes, writable};
 pub use connect::{PINNED, Session, connect};
 pub use jobs::jobs;
 pub use record::{Record, record};

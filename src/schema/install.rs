@@ -44,7 +44,7 @@ pub struct Installed {
 
 /// Installs jobctl into a schema, or brings what is there up to date.
 pub async fn install(conn: &mut Conn, schema: &str, options: Options) -> Result<Installed, Error> {
-    writable(conn).await?;
+    db::writable(conn).await?;
     lock::take(conn, schema).await?;
     let drain = options.drain;
     let (present, plan) = plan(conn, schema, options).await?;
@@ -104,14 +104,6 @@ async fn plan(conn: &mut Conn, schema: &str, options: Options) -> Result<(Presen
 async fn current_user(conn: &mut Conn) -> Result<Account, Error> {
     let account: Option<String> = db::first(conn, "SELECT CURRENT_USER()", ()).await?;
     account.unwrap_or_default().parse().map_err(Error::usage)
-}
-
-/// Refuses a server that does not take writes.
-async fn writable(conn: &mut Conn) -> Result<(), Error> {
-    match db::takes_writes(conn).await? {
-        true => Ok(()),
-        false => Err(Error::new(Kind::Refused, "this server is read-only").hint("connect to the primary: `--host`")),
-    }
 }
 
 /// Says what lacks, where the server says only that something does.

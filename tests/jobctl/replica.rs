@@ -38,6 +38,12 @@ pub async fn pair(name: &str) -> (Private, Private) {
     (primary, replica)
 }
 
+/// Makes a replica a server of its own, which takes writes.
+pub async fn promote(name: &str, replica: &mut Session) {
+    replica.run(if name == "mysql" { "STOP REPLICA" } else { "STOP SLAVE" }).await;
+    replica.run("SET GLOBAL read_only = 0").await;
+}
+
 pub async fn admin(server: &Server) -> Session {
     Session::new(mysql_async::Conn::new(server.options()).await.expect("the private server answers"))
 }

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::bell::Bell;
-use super::job::Job;
+use super::job::{Job, PATIENCE};
 use super::runner::Report;
 use super::service::Service;
 use super::{Plan, Signals, watch};
@@ -116,17 +116,17 @@ impl Supervisor {
             let Some(runner) = job.runner.as_mut().filter(|runner| runner.connection.is_some()) else { continue };
             if overview.job_runner_elsewhere == 0 && overview.job_runner_connection_id == runner.connection {
                 runner.shown = Instant::now();
-                job.patience.regain();
+                job.patience = PATIENCE;
                 continue;
             }
             let moved = overview.job_runner_elsewhere == 1 && runner.works.is_some();
-            if runner.shown.elapsed() > if moved { MOVED } else { job.patience.now() } {
+            if runner.shown.elapsed() > if moved { MOVED } else { job.patience } {
                 runner.task.abort();
                 let message = match moved {
                     true => "it was left on another server, which finishes its run".to_owned(),
-                    false => format!("the server has not had it for {} s", job.patience.now().as_secs()),
+                    false => format!("the server has not had it for {} s", job.patience.as_secs()),
                 };
-                job.patience.lost();
+                job.be_patient();
                 let gone = Report::Ended(Err(Error::new(Kind::Unreachable, message)));
                 let tries = job.tries;
                 self.hear((overview.job_name.clone(), tries, gone));

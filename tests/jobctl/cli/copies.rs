@@ -3,7 +3,7 @@
 use super::tool::{SOON, Tool, bad, call, good, json, status};
 use crate::db::Db;
 use crate::each::{each_private, wait_until};
-use crate::replica::{admin, pair};
+use crate::replica::{admin, pair, promote};
 
 #[test]
 fn a_copy_is_held_until_somebody_adopts_it() {
@@ -23,8 +23,7 @@ fn a_copy_is_held_until_somebody_adopts_it() {
         let events = format!("SELECT COUNT(*) FROM {}.job_event WHERE event_kind = 'CONTROLLER_STOP'", db.schema());
         assert_eq!(here.one(&events).await, "1");
         wait_until("all is there", SOON, async || there.attempt(&events).await.is_ok_and(|rows| rows[0][0][0] == "1")).await;
-        there.run(if db.mariadb() { "STOP SLAVE" } else { "STOP REPLICA" }).await;
-        there.run("SET GLOBAL read_only = 0").await;
+        promote(&server.name, &mut there).await;
         let copy = db.on(&replica.server);
 
         // A plain call holds nothing, and a controller that nobody knows does.

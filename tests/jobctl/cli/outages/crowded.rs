@@ -1,9 +1,8 @@
 //! The server has no connection left for us.
 
-use super::{ends, goes_on, jobs, outcomes, said, sessions, start, tried};
-use crate::db::{Account, Db};
+use super::{alone, ends, goes_on, outcomes, said, sessions, tried};
+use crate::db::Account;
 use crate::each::each_private;
-use crate::servers::Private;
 use crate::session::Session;
 
 /// Kills all the sessions of an account, or those of its runners.
@@ -19,11 +18,7 @@ async fn kill(admin: &mut Session, account: &Account, all: bool) {
 #[test]
 fn runners_come_back_when_the_server_has_room_again() {
     each_private(|server| async move {
-        let private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "crowded").await;
-        let bob = jobs(&db).await;
-        let start = start(&db, &bob, &[]);
-        goes_on(&start).await;
+        let (_private, db, bob, start) = alone(&server, &[]).await;
         let mut admin = db.admin().await;
         let mut crowd = Vec::new();
         for _ in 0..12 {
@@ -57,11 +52,7 @@ fn runners_come_back_when_the_server_has_room_again() {
 #[test]
 fn runners_come_back_when_their_account_may_have_more_sessions_again() {
     each_private(|server| async move {
-        let private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "crowded").await;
-        let bob = jobs(&db).await;
-        let start = start(&db, &bob, &[]);
-        goes_on(&start).await;
+        let (_private, db, bob, start) = alone(&server, &[]).await;
         let mut admin = db.admin().await;
         // Those that are there already are not counted: one of the two runners finds room again.
         admin.run(&format!("ALTER USER {bob} WITH MAX_USER_CONNECTIONS 1")).await;

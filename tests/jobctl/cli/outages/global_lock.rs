@@ -2,21 +2,15 @@
 
 use std::time::Duration;
 
-use super::{ends, ends_after_signal, goes_on, jobs, outcomes, said, start};
-use crate::db::Db;
+use super::{alone, ends, ends_after_signal, goes_on, outcomes, said, start};
 use crate::each::each_private;
-use crate::servers::Private;
 
 const TTL: Duration = Duration::from_secs(3);
 
 #[test]
 fn no_controller_is_judged_for_a_silence_that_was_everybodys() {
     each_private(|server| async move {
-        let private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "global_lock").await;
-        let bob = jobs(&db).await;
-        let first = start(&db, &bob, &["--ttl", "3s"]);
-        goes_on(&first).await;
+        let (_private, db, bob, first) = alone(&server, &["--ttl", "3s"]).await;
         let second = start(&db, &bob, &["--ttl", "3s"]);
         second.says("standing by", 2).await;
         let mut backup = db.admin().await;
@@ -42,11 +36,7 @@ fn no_controller_is_judged_for_a_silence_that_was_everybodys() {
 #[test]
 fn a_controller_that_is_to_end_does_not_log_in_ever_more_often_while_nothing_can_be_written() {
     each_private(|server| async move {
-        let private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "global_lock").await;
-        let bob = jobs(&db).await;
-        let start = start(&db, &bob, &[]);
-        goes_on(&start).await;
+        let (_private, db, bob, start) = alone(&server, &[]).await;
         let mut backup = db.admin().await;
         backup.run("FLUSH TABLES WITH READ LOCK").await;
         start.signal("TERM");

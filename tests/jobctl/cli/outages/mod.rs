@@ -26,6 +26,7 @@ use super::tool::{Going, SOON, Tool, call, good};
 use crate::db::{Account, Db};
 use crate::each::wait_until;
 use crate::ledger::{Entry, complete_of};
+use crate::servers::{Private, Server};
 use crate::session::Session;
 
 /// The jobs: name, seconds that a run takes, interval in microseconds.
@@ -46,6 +47,16 @@ async fn jobs(db: &Db) -> Account {
         good(db, &bob, &["define", job, "--call", &call(db, job), "--every", &every]).await;
     }
     bob
+}
+
+/// The scene on a server of its own, whose two jobs a controller runs.
+async fn alone(server: &Server, arguments: &[&str]) -> (Private, Db, Account, Going) {
+    let private = Private::start(&server.name, &[]);
+    let db = Db::installed(&private.server, "outages").await;
+    let bob = jobs(&db).await;
+    let start = start(&db, &bob, arguments);
+    goes_on(&start).await;
+    (private, db, bob, start)
 }
 
 /// `jobctl start --all` as `account`.

@@ -4,23 +4,31 @@ use std::time::{Duration, Instant};
 
 use super::{ends, goes_on, jobs, outcomes, said, server_port, sessions, start, start_by};
 use crate::chaos::proxy::Proxy;
+use crate::cli::tool::Going;
+use crate::db::{Account, Db};
 use crate::each::each;
 
 const TTL: Duration = Duration::from_secs(3);
 /// How long anything may take beyond that; the bound is one second, a noisy machine gets more.
 const NOISE: Duration = Duration::from_secs(5);
 
+/// One controller behind a proxy, which has the jobs, and one that stands by and may judge.
+async fn two(db: &Db) -> (Account, Proxy, Going, Going) {
+    let bob = jobs(db).await;
+    let proxy = Proxy::new(server_port(db)).await;
+    let first = start_by(proxy.port, db, &bob, &["--ttl", "3s"]);
+    goes_on(&first).await;
+    let second = start(db, &bob, &["--ttl", "3s"]);
+    second.says("standing by", 2).await;
+    // Who judges has been heard for a time to live.
+    tokio::time::sleep(TTL).await;
+    (bob, proxy, first, second)
+}
+
 #[test]
 fn a_silence_shorter_than_the_ttl_changes_nothing() {
     each(|db| async move {
-        let bob = jobs(&db).await;
-        let proxy = Proxy::new(server_port(&db)).await;
-        let first = start_by(proxy.port, &db, &bob, &["--ttl", "3s"]);
-        goes_on(&first).await;
-        let second = start(&db, &bob, &["--ttl", "3s"]);
-        second.says("standing by", 2).await;
-        // Who judges has been heard for a time to live.
-        tokio::time::sleep(TTL).await;
+        let (bob, proxy, first, second) = two(&db).await;
         proxy.partition(true);
         tokio::time::sleep(TTL / 2).await;
         proxy.partition(false);
@@ -36,13 +44,7 @@ fn a_silence_shorter_than_the_ttl_changes_nothing() {
 #[test]
 fn a_silence_longer_than_the_ttl_gives_the_jobs_to_the_other_controller_and_no_run_is_lost() {
     each(|db| async move {
-        let bob = jobs(&db).await;
-        let proxy = Proxy::new(server_port(&db)).await;
-        let first = start_by(proxy.port, &db, &bob, &["--ttl", "3s"]);
-        goes_on(&first).await;
-        let second = start(&db, &bob, &["--ttl", "3s"]);
-        second.says("standing by", 2).await;
-        tokio::time::sleep(TTL).await;
+        let (bob, proxy, first, second) = two(&db).await;
         proxy.partition(true);
         let begun = Instant::now();
         second.says("runner started", 2).await;

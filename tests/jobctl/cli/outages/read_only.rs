@@ -1,18 +1,12 @@
 //! The server takes no writes for a while, as before a switch to another one.
 
-use super::{ends, goes_on, jobs, outcomes, said, start, tried};
-use crate::db::Db;
+use super::{alone, ends, goes_on, outcomes, said, tried};
 use crate::each::each_private;
-use crate::servers::Private;
 
 #[test]
 fn a_controller_waits_while_the_server_is_read_only() {
     each_private(|server| async move {
-        let private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "read_only").await;
-        let bob = jobs(&db).await;
-        let start = start(&db, &bob, &[]);
-        goes_on(&start).await;
+        let (_private, db, bob, start) = alone(&server, &[]).await;
         let mut admin = db.admin().await;
         // Of MySQL's two the stricter one: no account may write.
         let switch = if db.mariadb() { "read_only" } else { "super_read_only" };

@@ -5,10 +5,8 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::time::timeout_at;
 
-use super::{ends, goes_on, jobs, outcomes, said, server_port, start};
-use crate::db::Db;
+use super::{alone, ends, goes_on, outcomes, said, server_port};
 use crate::each::each_private;
-use crate::servers::Private;
 
 /// How long it is counted who tries to log in.
 const COUNTED: Duration = Duration::from_secs(20);
@@ -32,11 +30,7 @@ async fn knocks(port: u16) -> Vec<Instant> {
 #[test]
 fn tries_to_come_back_are_few_never_in_step_and_never_cease() {
     each_private(|server| async move {
-        let mut private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "refused").await;
-        let bob = jobs(&db).await;
-        let start = start(&db, &bob, &[]);
-        goes_on(&start).await;
+        let (mut private, db, bob, start) = alone(&server, &[]).await;
         private.stop(false);
         start.says("lost the server", 1).await;
         let knocks = knocks(server_port(&db)).await;

@@ -2,19 +2,13 @@
 
 use std::time::Instant;
 
-use super::{ends, goes_on, jobs, outcomes, said, start};
-use crate::db::Db;
+use super::{alone, ends, goes_on, outcomes, said};
 use crate::each::each_private;
-use crate::servers::Private;
 
 /// Stops the server under a controller, starts it again, and sees all go on.
 fn comes_back_after(kill: bool) {
     each_private(|server| async move {
-        let mut private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "restarts").await;
-        let bob = jobs(&db).await;
-        let start = start(&db, &bob, &[]);
-        goes_on(&start).await;
+        let (mut private, db, bob, start) = alone(&server, &[]).await;
         private.stop(kill);
         start.says("lost the server", 1).await;
         start.says("lost the bell", 1).await;
@@ -44,11 +38,7 @@ fn a_controller_comes_back_after_a_server_that_was_killed() {
 #[test]
 fn a_signal_is_heard_while_there_is_no_server() {
     each_private(|server| async move {
-        let private = Private::start(&server.name, &[]);
-        let db = Db::installed(&private.server, "restarts").await;
-        let bob = jobs(&db).await;
-        let start = start(&db, &bob, &[]);
-        goes_on(&start).await;
+        let (private, _, _, start) = alone(&server, &[]).await;
         private.stop(true);
         start.says("runner ended", 2).await;
         start.signal("TERM");
