@@ -77,6 +77,29 @@ fn a_lock_in_strange_hands_and_a_controller_that_is_gone_are_found() {
 }
 
 #[test]
+fn a_controller_that_hangs_and_a_runner_of_another_version_are_found() {
+    each(|db| async move {
+        let (bob, mut admin) = job(&db).await;
+        let start = Tool::new(&db, &bob, &["start", "x", "--ttl", "3s"]).start();
+        status(&db, &bob, "x", "RUNNING").await;
+        assert_eq!(found(&db, &bob, &[]).await, [""; 0]);
+        admin.run("UPDATE job SET job_runner_version = '0.0.1', job_changed = job_changed").await;
+        assert_eq!(found(&db, &bob, &[]).await, ["x VERSION"]);
+        admin
+            .run(&format!("UPDATE job SET job_runner_version = '{}', job_changed = job_changed", env!("CARGO_PKG_VERSION")))
+            .await;
+        start.signal("STOP");
+        wait_until("it hangs", SOON, async || found(&db, &bob, &[]).await == ["x CONTROLLER_STALE"]).await;
+        start.signal("CONT");
+        wait_until("it is heard again", SOON, async || found(&db, &bob, &[]).await.is_empty()).await;
+        for _ in 0..2 {
+            start.signal("TERM");
+        }
+        start.ends().await;
+    });
+}
+
+#[test]
 fn a_server_that_may_lose_what_it_committed_is_named_and_a_read_only_one_is_refused() {
     each_private(|server| async move {
         let private = Private::start(&server.name, &["--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1"]);

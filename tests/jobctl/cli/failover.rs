@@ -178,6 +178,8 @@ fn a_run_that_was_left_on_the_old_primary_is_waited_for_as_long_as_its_controlle
         promote(&server.name, &mut there).await;
         let at_once = db.on(&replica.server).runner(&bob, "x").await.message().await;
         assert!(at_once.contains("A runner on another server") && at_once.contains("try again in"), "{at_once}");
+        let doctor = db.on(&replica.server).jobctl(&bob, &["doctor"]).await;
+        assert!(doctor.code == 1 && doctor.stdout.contains("a runner on another server"), "{doctor:?}");
         here.run("SET GLOBAL read_only = 1").await;
         let epoch = format!("SELECT job_runner_epoch FROM {}.job", db.schema());
         let before = there.number(&epoch).await;
