@@ -10,8 +10,9 @@
 //! `JOBCTL_TEST_CHAOS` is the length in seconds, 60 without it; `JOBCTL_TEST_SEED` replays the stream of a run whose seed was printed; what
 //! each fault meets there is the servers' own. What happened is written to a file, which is named when the test fails.
 //!
-//! That it can fail was seen by builds that were broken on purpose, in 20 s each:
-//! - without the fence (`job$_step` does not compare the run token): "superseded at ..., and went on", on all three servers;
+//! That it can fail was seen by builds that were broken on purpose, in 20 s each, the first in 60 s:
+//! - without the fence (`job$_step` and `job$_record` do not compare the run token): "superseded as ..., and went on", on all three
+//!   servers; with that of `job$_record` alone, on one of them;
 //! - without the lock (`job$_acquire` goes on when `GET_LOCK` gives 0): "two bodies at once", on both MariaDBs;
 //! - without the claim (`job_next` moves only when the run is recorded, and a second row gets another attempt): "one occurrence
 //!   twice", "two rows for one instant", "no row for ...", "a row that is not true", on both MariaDBs at least.

@@ -167,16 +167,17 @@ pub struct Usurped {
     pub until: i64,
 }
 
-/// Who was superseded has begun nothing since, but for the one run that it may have claimed just before: its body, if it had
-/// not written that it began, does so then.
+/// Who was superseded has begun nothing since, but for the one run that it may have claimed just before, if that had not written
+/// yet that it began.
 pub fn superseded(ledger: &[Entry], usurped: &[Usurped]) -> Vec<String> {
     let mut wrong = Vec::new();
     for one in usurped {
-        let of = |entry: &&Entry| entry.what == "start" && entry.job == one.job && entry.connection == one.connection;
-        let since = ledger.iter().filter(of).filter(|entry| entry.at > one.since && entry.at < one.until);
-        wrong.extend(
-            since.skip(one.running.into()).take(1).map(|entry| format!("superseded as {one:?}, and went on: {entry:?}")),
-        );
+        let of = |entry: &&Entry| entry.job == one.job && entry.connection == one.connection;
+        let (before, since): (Vec<_>, Vec<_>) = ledger.iter().filter(of).partition(|entry| entry.at <= one.since);
+        let works = before.last().is_some_and(|entry| entry.what != "end");
+        let mut began = since.iter().filter(|entry| entry.what == "start" && entry.at < one.until);
+        let began = began.nth((one.running && !works).into());
+        wrong.extend(began.map(|entry| format!("superseded as {one:?}, and went on: {entry:?}")));
     }
     wrong
 }
@@ -277,13 +278,16 @@ mod tests {
 
     #[test]
     fn a_superseded_runner_that_goes_on_is_seen() {
-        let ledger = [entry("a", 10, "start", 11), entry("b", 20, "start", 21), entry("c", 30, "start", 31)];
+        let ledger = [("a", "start", 11), ("a", "end", 13), ("b", "start", 21), ("c", "start", 31)];
+        let ledger = ledger.map(|(token, what, at)| entry(token, at / 10 * 10, what, at));
         let usurped = |connection, running, since, until| Usurped { job: 0, connection, running, since, until };
-        assert_eq!(superseded(&ledger, &[usurped(7, false, 15, i64::MAX)]).len(), 1);
-        assert_eq!(superseded(&ledger, &[usurped(7, true, 15, i64::MAX)]).len(), 1);
+        for (running, since) in [(false, 15), (true, 15), (true, 25)] {
+            assert_eq!(superseded(&ledger, &[usurped(7, running, since, i64::MAX)]).len(), 1, "{running} {since}");
+        }
+        // Its server was killed in time; it had claimed `b`; it was another connection; it was over.
         let fine = [
             usurped(7, false, 15, 20),
-            usurped(7, true, 25, i64::MAX),
+            usurped(7, true, 15, 25),
             usurped(8, false, 15, i64::MAX),
             usurped(7, false, 32, i64::MAX),
         ];
