@@ -9,22 +9,19 @@ CREATE PROCEDURE job$_record(
     IN in_warnings VARCHAR(4096) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_leaked VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_seconds DECIMAL(20,6),
+    OUT out_next DATETIME(6),
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away; under a controller every other user-level lock of the session is freed and named. out_seconds: how long the run took; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, NULL, NULL, v_seconds, v_message)'
+COMMENT 'Records how a run ended, in one transaction that begins by locking the job row and comparing the run token, and looks whether the lock is still held, since a body can give it away; under a controller every other user-level lock of the session is freed and named. Few statements, as in job$_step. out_seconds: how long the run took; out_next: the next instant, up to which a runner that has a bell may wait without asking, as whatever is asked rings; NULL: ask job$_step; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server. Example: CALL job$_record(v_job_id, v_run_token, v_run_no, FALSE, NULL, NULL, NULL, NULL, NULL, v_seconds, v_next, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
 record: BEGIN
-    DECLARE v_token, v_lock_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_status, v_outcome, v_stop VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_failures, v_max_failures INT UNSIGNED;
-    DECLARE v_known, v_cycles BIGINT UNSIGNED;
-    DECLARE v_controlled BOOLEAN;
-    DECLARE v_locks INT DEFAULT 0;
+    DECLARE v_lock_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_outcome VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_known, v_ours, v_controlled, v_held BOOLEAN;
     DECLARE v_now, v_started DATETIME(6);
-    DECLARE v_tries INT DEFAULT 0;
+    DECLARE v_locks, v_tries INT DEFAULT 0;
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
@@ -32,7 +29,6 @@ record: BEGIN
         RESIGNAL;
     END;
 
-    CALL job$_lock_name('job', in_job_id, v_lock_name);
     again: LOOP
         BEGIN
             DECLARE EXIT HANDLER FOR 1213, 1205, 1020
@@ -44,40 +40,43 @@ record: BEGIN
                 END IF;
             END;
 
-            SET out_seconds = NULL, out_message = NULL;
             ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
-            SELECT COUNT(*), MAX(job_runner_token), MAX(job_status), MAX(job_failures), MAX(job_max_failures), MAX(job_runner_cycles),
-                   MAX(job_runner_account), MAX(job_runner_last_cycle_start), MAX(job_runner_controller) IS NOT NULL
-            INTO v_known, v_token, v_status, v_failures, v_max_failures, v_cycles, v_account, v_started, v_controlled
+            SELECT COUNT(*), COALESCE(MAX(job_runner_token) = SHA2(in_run_token, 256), FALSE),
+                   MAX(job_runner_controller) IS NOT NULL, MAX(job_runner_last_cycle_start),
+                   MAX(IF(job_status = 'ENABLED' AND job_runner_life IS NOT NULL AND job_stop_epoch < job_runner_epoch AND NOT in_failed
+                              AND job_next <= COALESCE(job_schedule_finish, job_next), job_next, NULL)),
+                   NULL
+            INTO v_known, v_ours, v_controlled, v_started, out_next, out_message
             FROM job WHERE job_id = in_job_id FOR UPDATE;
-            IF v_known = 0 OR NOT COALESCE(v_token = SHA2(in_run_token, 256), FALSE) THEN
-                SET out_message = IF(v_known = 0, 'The job is gone', 'Another runner took the job over');
+            IF NOT v_ours THEN
                 COMMIT AND NO CHAIN NO RELEASE;
+                SET out_message = IF(v_known, 'Another runner took the job over', 'The job is gone');
                 LEAVE record;
             END IF;
 
-            SET v_now = UTC_TIMESTAMP(6);
-            IF NOT IS_USED_LOCK(v_lock_name) <=> CONNECTION_ID() THEN
-                CALL job$_event(in_job_id, 'LOCK_LOST', v_account, NULL, CAST(in_run_no AS CHAR),
-                    'The lock of the job was gone after this run; a body must not call RELEASE_ALL_LOCKS()');
-                IF NOT GET_LOCK(v_lock_name, 0) <=> 1 THEN
-                    SET out_message = 'The lock of the job was lost during the run';
-                END IF;
-            ELSEIF v_controlled THEN
+            SELECT UTC_TIMESTAMP(6), TIMESTAMPDIFF(MICROSECOND, v_started, UTC_TIMESTAMP(6)) * 0.000001,
+                   SHA2(CONCAT(setting_value, ':', {{schema}}, ':job:', in_job_id), 256),
+                   IS_USED_LOCK(SHA2(CONCAT(setting_value, ':', {{schema}}, ':job:', in_job_id), 256)) <=> CONNECTION_ID()
+            INTO v_now, out_seconds, v_lock_name, v_held
+            FROM job_setting
+            WHERE setting_name = 'secret';
+            IF v_held AND v_controlled THEN
                 -- Locks that the body kept would shut others out until the session ends. Whoever takes the job's lock in the
                 -- microsecond between waits for its row, which is locked here, and so finds this run recorded.
                 SET v_locks = v_locks + RELEASE_ALL_LOCKS() - 1;
-                IF NOT GET_LOCK(v_lock_name, 0) <=> 1 THEN
-                    SET out_message = 'Another runner took the job over';
-                END IF;
             END IF;
-            SET out_seconds = TIMESTAMPDIFF(MICROSECOND, v_started, v_now) * 0.000001;
+            IF (v_controlled OR NOT v_held) AND NOT GET_LOCK(v_lock_name, 0) <=> 1 THEN
+                SET out_message = IF(v_held, 'Another runner took the job over', 'The lock of the job was lost during the run');
+            END IF;
+            IF NOT v_held OR out_message IS NOT NULL THEN
+                CALL job$_event(in_job_id, 'LOCK_LOST', (SELECT job_runner_account FROM job WHERE job_id = in_job_id), NULL, CAST(in_run_no AS CHAR),
+                    'The lock of the job was gone after this run; a body must not call RELEASE_ALL_LOCKS()');
+            END IF;
             -- A run that was to be stopped and completed all the same, did complete.
-            SELECT MAX(run_stop) INTO v_stop FROM job_run WHERE job_id = in_job_id AND run_no = in_run_no FOR UPDATE;
-            SET v_outcome = IF(in_failed, COALESCE(v_stop, 'ERROR'), 'OK');
-            SET v_failures = CASE v_outcome WHEN 'OK' THEN 0 WHEN 'KILLED' THEN v_failures ELSE v_failures + 1 END;
+            SELECT IF(in_failed, COALESCE(MAX(run_stop), 'ERROR'), 'OK') INTO v_outcome
+            FROM job_run WHERE job_id = in_job_id AND run_no = in_run_no FOR UPDATE;
             UPDATE job_run
             SET outcome = v_outcome,
                 finished_at = v_now,
@@ -89,25 +88,15 @@ record: BEGIN
             WHERE job_id = in_job_id AND run_no = in_run_no AND outcome = 'RUNNING';
             UPDATE job
             SET job_run_open = NULL,
-                job_failures = v_failures,
+                job_failures = CASE v_outcome WHEN 'OK' THEN 0 WHEN 'KILLED' THEN job_failures ELSE job_failures + 1 END,
                 job_runner_status = 'SLEEPING',
                 job_runner_seen = v_now,
-                job_runner_cycles = v_cycles + 1,
+                job_runner_cycles = job_runner_cycles + 1,
                 job_runner_last_cycle_finish = v_now,
                 job_changed = job_changed
             WHERE job_id = in_job_id;
-            IF v_failures >= v_max_failures AND v_outcome <> 'KILLED' AND v_status IN ('ENABLED', 'RESUMED') THEN
-                UPDATE job SET job_status = 'ERROR', job_changed = job_changed WHERE job_id = in_job_id;
-                CALL job$_event(in_job_id, 'STATUS', v_account, v_status, 'ERROR', CONCAT(v_failures, ' failed occurrences in a row'));
-                SET out_message = CONCAT('The job procedure failed ', v_failures, ' time', IF(v_failures > 1, 's', ''), ' in a row: ',
-                    COALESCE(in_error_message, 'no diagnostics'));
-            END IF;
-            IF NOT IS_USED_LOCK(v_lock_name) <=> CONNECTION_ID() THEN
-                CALL job$_event(in_job_id, 'LOCK_LOST', v_account, NULL, CAST(in_run_no AS CHAR),
-                    'The lock of the job was gone after this run; a body must not call RELEASE_ALL_LOCKS()');
-                IF NOT GET_LOCK(v_lock_name, 0) <=> 1 THEN
-                    SET out_message = 'The lock of the job was lost during the run';
-                END IF;
+            IF in_failed THEN
+                CALL job$_failed(in_job_id, v_outcome, in_error_message, out_message);
             END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE record;

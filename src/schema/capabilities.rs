@@ -13,6 +13,10 @@ struct Choice {
     candidates: &'static [(&'static str, &'static str)],
 }
 
+/// The settings of a session without which nothing can be recorded rightly; what a body does to others harms only its next run.
+const VITAL_SETTINGS: &str = "CONCAT_WS(' ', @@session.autocommit, @@session.sql_log_bin, @@session.pseudo_thread_id, \
+     @@session.max_error_count, @@session.sql_big_selects, @@session.max_join_size)";
+
 /// Every server can run this probe.
 const ALWAYS: &str = "DO 0";
 
@@ -73,8 +77,8 @@ const CHOICES: &[Choice] = &[
         candidates: &[
             (
                 "DO @@session.gtid_next",
-                "IF @@session.gtid_next <> 'AUTOMATIC' THEN\n                SET SESSION gtid_next = 'AUTOMATIC';\n                \
-                 SET v_leaked = 'gtid_next';\n            END IF;",
+                "IF @@session.gtid_next <> 'AUTOMATIC' THEN\n        SET SESSION gtid_next = 'AUTOMATIC';\n        \
+                 SET out_leaked = 'gtid_next';\n    END IF;",
             ),
             (ALWAYS, ""),
         ],
@@ -103,6 +107,7 @@ fn fixed(schema: &str) -> Vec<(&'static str, String)> {
         ("{{version}}", quote::literal(env!("CARGO_PKG_VERSION"))),
         ("{{schema}}", quote::literal(schema)),
         ("{{read_only}}", READ_ONLY.to_owned()),
+        ("{{vital_settings}}", VITAL_SETTINGS.to_owned()),
         ("{{installing}}", format!("IS_USED_LOCK({}) IS NOT NULL", lock::name(&quote::literal(schema)))),
     ]
 }

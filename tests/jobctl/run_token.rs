@@ -34,8 +34,8 @@ const GUESSES: [&str; 19] = [
 fn runner_calls(db: &Db, id: &str, token: &str) -> Vec<String> {
     vec![
         format!("CALL {}({id}, {token}, NULL, @action, @wait, @run_no, @call, @message)", of(db, "job$_step")),
-        format!("CALL {}({id}, {token}, 1, 1, 1234, '45000', 'forged', NULL, NULL, @seconds, @message)", of(db, "job$_record")),
-        format!("CALL {}({id}, {token}, 0, 0, NULL, NULL, NULL, NULL, NULL, @seconds, @message)", of(db, "job$_record")),
+        format!("CALL {}({id}, {token}, 1, 1, 1234, '45000', 'forged', NULL, NULL, @seconds, @next, @message)", of(db, "job$_record")),
+        format!("CALL {}({id}, {token}, 0, 0, NULL, NULL, NULL, NULL, NULL, @seconds, @next, @message)", of(db, "job$_record")),
         format!("CALL {}({id}, {token}, 'forged')", of(db, "job$_release")),
     ]
 }
