@@ -2,13 +2,14 @@ CREATE PROCEDURE job$_decide(
     IN in_job_id BIGINT UNSIGNED,
     IN in_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_life BIGINT UNSIGNED,
+    IN in_parked BOOLEAN,
     OUT out_action VARCHAR(8) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_wait DECIMAL(20,6),
     OUT out_run_no BIGINT UNSIGNED,
     OUT out_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'The whole of what job$_step decides, and what it leaves to this routine because it is not the plain case: a request, a changed schedule, missed occurrences, an error. Each try is one transaction that begins by locking the job row and comparing the run token. The parameters are those of job$_step. Errors: those of the server. Example: none, call job$_step'
+COMMENT 'The whole of what job$_step decides, and what it leaves to this routine because it is not the plain case: a request, a changed schedule, missed occurrences, an error. Each try is one transaction that begins by locking the job row and comparing the run token. The parameters are those of job$_step, and in_parked: the job has no session of its own, so nothing is claimed, and a row that somebody has locked is not waited for again; out_action may then also be DUE (a session is to claim it) or IDLE (paused: nothing to do until it is changed). Errors: those of the server. Example: none, call job$_step'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -40,7 +41,7 @@ decide: BEGIN
             BEGIN
                 ROLLBACK AND NO CHAIN NO RELEASE;
                 SET v_tries = v_tries + 1;
-                IF v_tries >= 10 THEN
+                IF in_parked OR v_tries >= 10 THEN
                     RESIGNAL;
                 END IF;
             END;
@@ -125,6 +126,14 @@ decide: BEGIN
                 SET out_message = CONCAT(v_reason, ': skipped ', v_next, ' to ', v_last, ' UTC');
                 COMMIT AND NO CHAIN NO RELEASE;
                 SET out_action = 'SKIP';
+                LEAVE decide;
+            END IF;
+
+            IF in_parked AND v_status = 'ENABLED' AND NOT v_switched
+                AND (v_retry_for IS NOT NULL OR v_next <= LEAST(v_now, COALESCE(v_finish, v_now)))
+            THEN
+                COMMIT AND NO CHAIN NO RELEASE;
+                SET out_action = 'DUE';
                 LEAVE decide;
             END IF;
 
@@ -222,7 +231,7 @@ decide: BEGIN
             END IF;
             SET out_wait = COALESCE(TIMESTAMPDIFF(MICROSECOND, v_now, v_next) * 0.000001, 6);
             IF v_new_status = 'PAUSED' THEN
-                SET out_wait = GREATEST(out_wait, 1);
+                SET out_wait = GREATEST(out_wait, 1), out_message = 'PAUSED', out_action = IF(in_parked, 'IDLE', out_action);
             END IF;
             LEAVE decide;
         END;

@@ -31,6 +31,8 @@ BEGIN
                j.job_runner_token IS NOT NULL AS claims, j.job_run_open IS NOT NULL AS runs,
                COALESCE(j.job_runner_server = {{server_identity}}, TRUE) AS here,
                IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256)) AS holder,
+               COALESCE(IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256))
+                   IN (j.job_runner_connection_id, j.job_runner_lot), FALSE) AS lives,
                j.job_runner_life IS NOT NULL
                    AND IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':life:', j.job_runner_life), 256)) IS NULL AS gone,
                c.controller_heartbeat < UTC_TIMESTAMP(6) - INTERVAL c.controller_ttl SECOND AS stale,
@@ -49,9 +51,9 @@ BEGIN
     ) AS f ON CASE f.finding
         WHEN 'HELD' THEN j.held IS NOT NULL
         WHEN 'OTHER_SERVER' THEN j.claims AND NOT j.here
-        WHEN 'LOST' THEN (j.claims OR j.runs) AND j.here AND NOT j.holder <=> j.job_runner_connection_id
-        WHEN 'LOCK_TAKEN' THEN j.holder IS NOT NULL AND NOT (j.claims AND j.here AND j.holder <=> j.job_runner_connection_id)
-        WHEN 'CONTROLLER_GONE' THEN j.claims AND j.here AND j.holder <=> j.job_runner_connection_id AND j.gone
+        WHEN 'LOST' THEN (j.claims OR j.runs) AND j.here AND NOT j.lives
+        WHEN 'LOCK_TAKEN' THEN j.holder IS NOT NULL AND NOT (j.claims AND j.here AND j.lives)
+        WHEN 'CONTROLLER_GONE' THEN j.claims AND j.here AND j.lives AND j.gone
         WHEN 'CONTROLLER_STALE' THEN j.claims AND j.here AND NOT j.gone AND j.stale
         WHEN 'VERSION' THEN j.claims AND j.here AND j.job_runner_version <> {{version}}
     END

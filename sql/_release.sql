@@ -3,7 +3,7 @@ CREATE PROCEDURE job$_release(
     IN in_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Ends the runner that in_run_token proves: writes its final state, then releases its lock, the latter also where nothing can be written any more (a server that became read-only, a disk that is full). A runner that was superseded changes nothing. Errors: 45004 when the session can write nothing any more, and must go. Example: CALL job$_release(v_job_id, v_run_token, v_message)'
+COMMENT 'Ends the runner that in_run_token proves: writes its final state, then releases its lock, the latter also where nothing can be written any more (a server that became read-only, a disk that is full). A runner that was superseded changes nothing; one that only gives its session back, with the message Parked, leaves no event. Errors: 45004 when the session can write nothing any more, and must go. Example: CALL job$_release(v_job_id, v_run_token, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -48,7 +48,9 @@ release_runner: BEGIN
                     job_runner_token = NULL,
                     job_changed = job_changed
                 WHERE job_id = in_job_id;
-                CALL job$_event(in_job_id, 'RUNNER_STOP', v_account, CAST(v_epoch AS CHAR), NULL, in_message);
+                IF NOT in_message <=> 'Parked' THEN
+                    CALL job$_event(in_job_id, 'RUNNER_STOP', v_account, CAST(v_epoch AS CHAR), NULL, in_message);
+                END IF;
             END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;

@@ -8,7 +8,7 @@ CREATE PROCEDURE job$_step(
     OUT out_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Decides what the runner does next. in_life: number of the life lock of the runner''s controller, NULL without one. out_action: WAIT (out_wait seconds at most, then ask again), RUN (the occurrence is claimed as out_run_no; execute out_call, then record; out_message, if any, says what was skipped before it), SKIP (out_message says what was skipped; ask again) or END (out_message says why). Here is only the plain case, in few statements, as each costs time between due and started, and memory of each waiting session on MySQL: nothing is asked, nothing was missed. All else is left to job$_decide, which would decide the same here. Errors: those of the server. Example: CALL job$_step(v_job_id, v_run_token, NULL, v_action, v_wait, v_run_no, v_call, v_message)'
+COMMENT 'Decides what the runner does next. in_life: number of the life lock of the runner''s controller, NULL without one. out_action: WAIT (out_wait seconds at most, then ask again; out_message PAUSED: only as long as nobody resumes it), RUN (the occurrence is claimed as out_run_no; execute out_call, then record; out_message, if any, says what was skipped before it), SKIP (out_message says what was skipped; ask again) or END (out_message says why). Here is only the plain case, in few statements, as each costs time between due and started, and memory of each waiting session on MySQL: nothing is asked, nothing was missed. All else is left to job$_decide, which would decide the same here. Errors: those of the server. Example: CALL job$_step(v_job_id, v_run_token, NULL, v_action, v_wait, v_run_no, v_call, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -19,7 +19,7 @@ BEGIN
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
         ROLLBACK AND NO CHAIN NO RELEASE;
-        CALL job$_decide(in_job_id, in_run_token, in_life, out_action, out_wait, out_run_no, out_call, out_message);
+        CALL job$_decide(in_job_id, in_run_token, in_life, FALSE, out_action, out_wait, out_run_no, out_call, out_message);
     END;
 
     SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
@@ -59,6 +59,6 @@ BEGIN
         SELECT 'RUN', 0, NULL INTO out_action, out_wait, out_message;
     ELSE
         ROLLBACK AND NO CHAIN NO RELEASE;
-        CALL job$_decide(in_job_id, in_run_token, in_life, out_action, out_wait, out_run_no, out_call, out_message);
+        CALL job$_decide(in_job_id, in_run_token, in_life, FALSE, out_action, out_wait, out_run_no, out_call, out_message);
     END IF;
 END

@@ -1,5 +1,6 @@
 CREATE SQL SECURITY DEFINER VIEW job_overview AS
--- live: the connection in the row holds the lock of the job, on this server: the truth, whatever a column says.
+-- live: the connection in the row holds the lock of the job, or its controller's lot does, on this server: the truth, whatever a
+-- column says.
 -- here: the row's runner worked on this server; where not, this is a replica (or a server that took over), and only the row tells.
 -- A view can name no variable, but the highest byte of UUID_SHORT() is that of @@server_id.
 SELECT
@@ -49,6 +50,8 @@ SELECT
     IF(o.claims AND (o.live OR NOT o.here), o.job_runner_connection_id, NULL) AS job_runner_connection_id,
     IF(o.claims AND (o.live OR NOT o.here), o.job_runner_host, NULL) AS job_runner_host,
     COALESCE(o.claims AND NOT o.here, FALSE) AS job_runner_elsewhere,
+    -- It has no session: its controller holds its lock.
+    COALESCE(o.claims AND o.live AND o.job_runner_lot = o.job_runner_connection_id, FALSE) AS job_runner_parked,
     o.job_runner_server_name AS job_runner_server,
     o.job_runner_controller,
     o.job_runner_version,
@@ -81,7 +84,7 @@ FROM (
             COALESCE(
                 IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256)),
                 IS_USED_LOCK(SHA2(CONCAT(s.setting_value, ':', {{schema}}, ':job:', j.job_id), 256))
-            ) = j.job_runner_connection_id,
+            ) IN (j.job_runner_connection_id, j.job_runner_lot),
             FALSE
         ) AS live,
         -- Its controller is dead, or was judged to be: the runner ends after its present run.

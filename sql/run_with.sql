@@ -2,18 +2,19 @@ CREATE PROCEDURE job$run_with(
     IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive), life and bell (its life lock and the first bell of this runner, from job$controller and job$ring), session_max_age (seconds, {{session_max_age}} by default). Under a controller a row (job$notice, run_no, seconds, message) is sent for each thing that happens: STARTED, OK, ERROR, SKIPPED, RETIRED). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
+COMMENT 'The runner: what job$run does, with options as one JSON document: controller (the name of the jobctl process that keeps this runner alive), life and bell (its life lock and the first bell of this runner, from job$controller and job$ring), session_max_age (seconds, {{session_max_age}} by default), park (seconds: a job that is not due within them is given back, with the message Parked), lot (job_id and token, from job$park: the job is parked there and taken over from it). Under a controller a row (job$notice, run_no, seconds, message) is sent for each thing that happens: STARTED, OK, ERROR, SKIPPED, RETIRED, PARKED, UNPARKED (the lot is to let go of the lock: job$_hand_over). Result sets of the job procedure pass through; an empty one is sent now and then while waiting, which tells whether the client still listens; the last one is the row (job_name, message). Errors: none; refusals are messages. Example: CALL job$run_with(''nightly'', ''{"controller": "ana@db1"}'')'
 SQL SECURITY INVOKER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
 run: BEGIN
-    DECLARE v_token, v_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_token, v_lot, v_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_controller, v_call, v_message, v_leaked, v_action VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_settings, v_variables LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_job_id, v_run_no, v_life, v_bell BIGINT UNSIGNED;
     DECLARE v_temporary, v_handles BIGINT;
     DECLARE v_max_age, v_error_code, v_woken INT;
     DECLARE v_wait DECIMAL(20,6) DEFAULT 0;
+    DECLARE v_park DECIMAL(20,6);
     DECLARE v_next DATETIME(6);
     DECLARE v_probed, v_born, v_search DATETIME DEFAULT UTC_TIMESTAMP();
     DECLARE v_ran, v_client_gone BOOLEAN DEFAULT FALSE;
@@ -39,10 +40,24 @@ run: BEGIN
     END IF;
     SELECT JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.controller')), JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.life')),
            JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.bell')),
-           COALESCE(JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.session_max_age')), {{session_max_age}})
-    INTO v_controller, v_life, v_bell, v_max_age;
-    CALL job$ticket(v_token);
-    CALL job$_acquire(v_token, in_job_name, v_controller, v_life, v_job_id, v_run_token, v_message);
+           COALESCE(JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.session_max_age')), {{session_max_age}}),
+           JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.park')),
+           JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.lot.job_id')), JSON_UNQUOTE(JSON_EXTRACT(in_options, '$.lot.token'))
+    INTO v_controller, v_life, v_bell, v_max_age, v_park, v_job_id, v_lot;
+    IF v_lot IS NULL THEN
+        CALL job$ticket(v_token);
+        CALL job$_acquire(v_token, in_job_name, v_controller, v_life, FALSE, v_job_id, v_run_token, v_message);
+    ELSE
+        CALL job$_unpark(v_job_id, v_lot, v_life, v_run_token, v_message);
+        IF v_run_token IS NOT NULL THEN
+            SELECT 'UNPARKED' AS `job$notice`, NULL AS run_no, NULL AS seconds, NULL AS message;
+            CALL job$_receive(v_job_id, v_run_token, v_message);
+            IF v_message IS NOT NULL THEN
+                CALL job$_release(v_job_id, v_run_token, v_message);
+                SET v_run_token = NULL;
+            END IF;
+        END IF;
+    END IF;
     IF v_run_token IS NULL THEN
         SELECT in_job_name AS job_name, v_message AS message;
         LEAVE run;
@@ -74,6 +89,11 @@ run: BEGIN
             CALL job$_step(v_job_id, v_run_token, v_life, v_action, v_wait, v_run_no, v_call, v_message);
         END IF;
         IF v_action = 'WAIT' THEN
+            IF v_park < v_wait OR (v_park IS NOT NULL AND v_message = 'PAUSED') THEN
+                SET v_message = 'Parked';
+                SELECT 'PARKED' AS `job$notice`, NULL AS run_no, NULL AS seconds, NULL AS message;
+                LEAVE cycle;
+            END IF;
             -- A sleep can return early, and at 5 s it does so for ever once the client is dead: the step looks at the clock.
             BEGIN
                 DECLARE CONTINUE HANDLER FOR 1317 SET v_woken = 1;

@@ -1,8 +1,10 @@
 //! `jobctl start`.
 
+use std::str::FromStr;
+
 use clap::{Args, ValueEnum};
 
-use crate::controller::{self, Plan, Signals};
+use crate::controller::{self, Park, Plan, Signals};
 use crate::error::Error;
 use crate::model::{JobName, Span};
 use crate::report::Answer;
@@ -52,6 +54,11 @@ pub struct StartArgs {
     /// Age at which a runner's session is replaced, between two runs [default: 1h; MariaDB 5m]
     #[arg(long, value_name = "SPAN")]
     pub session_max_age: Option<Span>,
+    /// Parks jobs that are not due within SPAN, never, or auto: 1m, with more than 20 jobs
+    ///
+    /// A parked job has no session, which a server has only so many of; it gets one in time before it is due.
+    #[arg(long, value_name = "SPAN", default_value = "auto", value_parser = park)]
+    pub park: Park,
     /// Time that present runs have after a signal [default: as long as they take]
     #[arg(long, value_name = "SPAN")]
     pub grace: Option<Span>,
@@ -78,7 +85,20 @@ pub async fn run(settings: &Settings, args: StartArgs) -> Result<Answer, Error> 
     let ttl = args.ttl.map_or(Plan::TTL, Span::duration);
     let session_max_age = args.session_max_age.map(Span::duration);
     let (grace, kill_after_grace) = (args.grace.map(Span::duration), args.on_grace == OnGrace::Kill);
-    let plan = Plan { names, controller, exact, ttl, session_max_age, grace, kill_after_grace };
+    let plan = Plan { names, controller, exact, ttl, session_max_age, grace, kill_after_grace, park: args.park };
     controller::run(settings, plan, &mut signals).await?;
     Ok(Answer::default())
+}
+
+/// Reads the value of `--park`.
+fn park(text: &str) -> Result<Park, String> {
+    match text {
+        "auto" => Ok(Park::Auto),
+        "never" => Ok(Park::Never),
+        span => match Span::from_str(span).map(Span::duration) {
+            Ok(span) if span < Park::LEAST => Err("a session is opened 2 s before it is needed: at least 10s".into()),
+            Ok(span) => Ok(Park::After(span)),
+            Err(_) => Err("neither a span, such as 90s, nor `auto` or `never`".into()),
+        },
+    }
 }

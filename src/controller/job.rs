@@ -19,6 +19,10 @@ pub struct Job {
     pub job_id: u64,
     /// The runner of ours that is at it, from before its login to its end.
     pub runner: Option<Runner>,
+    /// Whether the lot has it, or is to have it.
+    pub parked: bool,
+    /// Whether it was said that it has a runner, which may come and go as long as it is parked in between.
+    pub announced: bool,
     /// How many there have been.
     pub tries: u64,
     /// Connection of the one before, which a look may still show.
@@ -52,6 +56,8 @@ pub struct Runner {
     pub works: Option<Instant>,
     /// When it logged in, or when a look showed it last.
     pub shown: Instant,
+    /// Whether it was to take its job over from the lot.
+    pub was_parked: bool,
 }
 
 /// What is wanted of a job: when it changes, its runner is woken.
@@ -62,6 +68,8 @@ impl Default for Job {
         Job {
             job_id: 0,
             runner: None,
+            parked: false,
+            announced: false,
             tries: 0,
             former: None,
             patience: PATIENCE,
@@ -89,5 +97,13 @@ impl Job {
             self.said = Some(said.to_owned());
         }
         new
+    }
+
+    /// Says once why it has no runner.
+    pub fn no_runner_yet(&mut self, name: &str, why: &str) {
+        // Numbers change while all stays as it is: how long to wait, which connection.
+        if self.says(&why.replace(|c: char| c.is_ascii_digit(), "")) {
+            tracing::warn!(job = name, "no runner yet: {why}");
+        }
     }
 }

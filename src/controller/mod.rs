@@ -4,6 +4,7 @@
 //! - `job`: what is known of a job and its runner.
 //! - `watch`: reads, again and again, what the schema says of the owner's jobs.
 //! - `runner`: one connection, one call, from its login to its last row.
+//! - `lot`: holds the locks of jobs that are not due for a while, and need no session.
 //! - `bell`: shows that we live, and wakes runners.
 //! - `notice`: what a runner says while it works.
 //! - `ending`: asks runners to end.
@@ -18,6 +19,7 @@ mod bell;
 mod ending;
 mod job;
 mod kill;
+mod lot;
 mod notice;
 mod runner;
 mod service;
@@ -58,6 +60,32 @@ pub struct Plan {
     pub grace: Option<Duration>,
     /// Whether those that take longer are stopped; else the server finishes and records them.
     pub kill_after_grace: bool,
+    /// Which jobs are parked.
+    pub park: Park,
+}
+
+/// Which jobs give their session back, while they are not due.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Park {
+    /// Those that are not due within a minute, when there are many jobs.
+    Auto,
+    /// None.
+    Never,
+    /// Those that are not due within that time.
+    After(Duration),
+}
+
+impl Park {
+    /// The shortest time: a session is opened seconds before it is needed.
+    pub const LEAST: Duration = Duration::from_secs(10);
+
+    /// How long a job that is parked has to wait at the least.
+    pub fn span(self) -> Duration {
+        match self {
+            Park::After(span) => span,
+            Park::Auto | Park::Never => Duration::from_secs(60),
+        }
+    }
 }
 
 impl Plan {
@@ -74,6 +102,7 @@ impl Plan {
             session_max_age: None,
             grace: None,
             kill_after_grace: false,
+            park: Park::Auto,
         }
     }
 }

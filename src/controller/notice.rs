@@ -38,6 +38,10 @@ pub enum Notice {
         /// What the body left in it; `None`: it was only old.
         left: Option<String>,
     },
+    /// The job is not due for a while: its session is given back.
+    Parked,
+    /// The job was taken over from the lot, which is to let go of its lock.
+    Unparked,
     /// Occurrences were skipped.
     Skipped {
         /// Which, and why.
@@ -62,6 +66,8 @@ impl Notice {
             "OK" => Some(Notice::Ok { run_no: run_no()?, took }),
             "ERROR" => Some(Notice::Failed { run_no: run_no()?, took, message: message() }),
             "RETIRED" => Some(Notice::Retired { left: text("message") }),
+            "PARKED" => Some(Notice::Parked),
+            "UNPARKED" => Some(Notice::Unparked),
             "SKIPPED" => Some(Notice::Skipped { message: message() }),
             _ => None,
         }
@@ -79,6 +85,7 @@ impl Notice {
             }
             Notice::Retired { left: Some(left) } => tracing::info!(job, "session renewed, the body left in it: {left}"),
             Notice::Retired { left: None } => tracing::info!(job, "session renewed, it was old"),
+            Notice::Parked | Notice::Unparked => tracing::debug!(job, "{self:?}"),
             Notice::Skipped { message } => tracing::warn!(job, "occurrences skipped, {message}"),
         }
     }

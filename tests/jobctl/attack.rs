@@ -41,7 +41,7 @@ pub fn ticketed(db: &Db, token: &str) -> Vec<(&'static str, String)> {
         ("job$_get_lock", ", 'x', @status, @by".into()),
         ("job$_release_lock", ", 'x', @status, @by".into()),
         ("job$_overview", ", NULL".into()),
-        ("job$_acquire", ", 'x', NULL, NULL, @id, @run_token, @message".into()),
+        ("job$_acquire", ", 'x', NULL, NULL, FALSE, @id, @run_token, @message".into()),
     ];
     arguments.map(|(routine, rest)| (routine, format!("CALL {}({token}{rest})", of(db, routine)))).into()
 }

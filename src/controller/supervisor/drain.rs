@@ -19,13 +19,14 @@ impl Supervisor {
     pub async fn drain(mut self, signals: &mut Signals) -> Result<(), Error> {
         self.stopping.store(true, Ordering::Relaxed);
         self.service.stopping();
+        self.lot.end();
         let mut again = interval(ASK_AGAIN);
         let mut grace = self.plan.grace.map(|grace| Instant::now() + grace);
         let mut impatient = None;
         let mut asked: Option<JoinHandle<()>> = None;
         // Why runs are stopped: also those that begin before their runners have heard that they are to end.
         let mut why = None;
-        while self.jobs.values().any(|job| job.runner.is_some()) || !self.stops.is_empty() {
+        while self.jobs.values().any(|job| job.runner.is_some() || job.parked) || !self.stops.is_empty() {
             let asking =
                 self.jobs.iter().filter_map(|(name, job)| Some((name.clone(), job.runner.as_ref()?.connection?))).collect();
             let waiting = self.jobs.values().filter(|job| job.runner.is_some()).map(|job| job.job_id).collect();
@@ -48,6 +49,7 @@ impl Supervisor {
                     again.reset_immediately();
                 }
                 Some(told) = self.reports.recv() => self.hear(told),
+                Some(report) = self.parked.recv() => self.hear_lot(report),
                 Some(Ok(stopped)) = self.stops.join_next() => self.stopped(stopped),
                 () = self.service.alive() => {}
                 // Heartbeats go on as long as somebody takes the looks.

@@ -1,10 +1,12 @@
 //! Hears what is seen and said, and decides what follows, until all is over.
 //!
 //! - `tend`: which job gets a runner, and when.
+//! - `parking`: jobs that are parked until they are due.
 //! - `stops`: runs that are stopped.
 //! - `drain`: the end in good order.
 
 mod drain;
+mod parking;
 mod stops;
 mod tend;
 
@@ -19,6 +21,7 @@ use tokio::time::Instant;
 
 use super::bell::Bell;
 use super::job::{Job, PATIENCE};
+use super::lot::{self, Lot};
 use super::runner::Report;
 use super::service::Service;
 use super::{Plan, Signals, watch};
@@ -36,6 +39,11 @@ pub struct Supervisor {
     settings: Settings,
     plan: Plan,
     bell: Bell,
+    /// Where jobs are parked, and what is heard of them.
+    lot: Lot,
+    parked: mpsc::UnboundedReceiver<lot::Report>,
+    /// Whether jobs are to be parked.
+    parks: Arc<AtomicBool>,
     jobs: HashMap<String, Job>,
     looks: mpsc::Receiver<Vec<JobOverview>>,
     reports: mpsc::UnboundedReceiver<Told>,
@@ -62,6 +70,7 @@ impl Supervisor {
             tend::check(name, jobs.iter().find(|job| job.job_name == *name))?;
         }
         let bell = Bell::open(settings, &plan).await?;
+        let (lot, parked) = Lot::open(settings, &plan, &bell);
         let (look, looks) = mpsc::channel(1);
         let (reporter, reports) = mpsc::unbounded_channel();
         // The look that was just taken is repeated at once; one truth, one path.
@@ -70,6 +79,9 @@ impl Supervisor {
             settings: settings.clone(),
             plan,
             bell,
+            lot,
+            parked,
+            parks: Arc::default(),
             jobs: HashMap::new(),
             looks,
             reports,
@@ -94,6 +106,7 @@ impl Supervisor {
                     break;
                 }
                 Some(told) = self.reports.recv() => self.hear(told),
+                Some(report) = self.parked.recv() => self.hear_lot(report),
                 Some(Ok(stopped)) = self.stops.join_next() => self.stopped(stopped),
                 () = self.service.alive() => {}
                 Some(jobs) = self.looks.recv() => {
@@ -147,15 +160,23 @@ impl Supervisor {
             Report::Started => {
                 runner.works = Some(Instant::now());
                 job.said = None;
+                job.announced = true;
             }
             // Only now: one that starts and cannot even record a run would be tried for ever without a pause.
             Report::Ran => job.backoff.reset(),
+            Report::Parked => {
+                job.former = runner.connection;
+                job.runner = None;
+                job.parked = true;
+                job.backoff.reset();
+                self.lot.park(job.job_id, &name, true);
+            }
             Report::Ended(end) => {
-                let worked = runner.works.is_some();
+                let (worked, was_parked) = (runner.works.is_some(), runner.was_parked);
                 if runner.works.is_some_and(|since| since.elapsed() > STEADY) {
                     job.backoff.reset();
                 }
-                job.former = runner.connection.filter(|_| worked);
+                job.former = runner.connection.filter(|_| worked || was_parked);
                 job.runner = None;
                 job.not_before = Instant::now() + job.backoff.wait();
                 let said = match &end {
@@ -163,10 +184,15 @@ impl Supervisor {
                     Err(error) => error.with_cause(),
                 };
                 if worked {
+                    job.announced = false;
                     tracing::info!(job = name, "runner ended: {said}");
-                // Numbers change while all stays as it is: how long to wait, which connection.
-                } else if job.says(&said.replace(|c: char| c.is_ascii_digit(), "")) {
-                    tracing::warn!(job = name, "no runner yet: {said}");
+                } else {
+                    job.no_runner_yet(&name, &said);
+                }
+                if was_parked && !worked {
+                    // It is parked still, unless its session came as far as taking it over.
+                    job.parked = true;
+                    self.lot.back(job.job_id, &name, job.not_before);
                 }
             }
         }
@@ -180,7 +206,7 @@ impl Supervisor {
         let mut failed = Vec::new();
         for name in &self.plan.names {
             let job = self.jobs.get(name)?;
-            let ended = job.ended.as_ref().filter(|_| job.runner.is_none())?;
+            let ended = job.ended.as_ref().filter(|_| job.runner.is_none() && !job.parked)?;
             if ended != tend::FINISHED {
                 failed.push(format!("`{name}` is {ended}"));
             }

@@ -3,8 +3,6 @@
 use tokio::time::Instant;
 
 use super::Supervisor;
-use crate::controller::job::Runner;
-use crate::controller::runner;
 use crate::error::{Error, Kind};
 use crate::model::{JobOverview, word};
 
@@ -17,7 +15,8 @@ impl Supervisor {
         for name in self.plan.names.iter().filter(|name| !seen.iter().any(|job| job.job_name == **name)) {
             self.jobs.entry(name.clone()).or_default().ended = Some("dropped".into());
         }
-        let mut rung = Vec::new();
+        self.decide_parking(seen);
+        let (mut rung, mut looked) = (Vec::new(), Vec::new());
         for overview in seen {
             let name = &overview.job_name;
             if !self.plan.names.is_empty() && !self.plan.names.contains(name) {
@@ -26,10 +25,13 @@ impl Supervisor {
             let job = self.jobs.entry(name.clone()).or_default();
             job.job_id = overview.job_id;
             let asked = (overview.job_changed, matches!(overview.status.as_str(), "PAUSED (all)" | "PAUSING" | "HELD"));
-            if job.seen.replace(asked).is_some_and(|seen| seen != asked) && job.runner.is_some() {
-                rung.push(overview.job_id);
-            }
-            if job.runner.is_some() {
+            let changed = job.seen.replace(asked).is_some_and(|seen| seen != asked);
+            if job.runner.is_some() || job.parked {
+                if changed && job.parked {
+                    looked.push(overview.job_id);
+                } else if changed {
+                    rung.push(overview.job_id);
+                }
                 continue;
             }
             let wanted = wants_runner(overview);
@@ -48,27 +50,20 @@ impl Supervisor {
             }
             // Another's runner is at work: stand by, and look again when its lock is free.
             if wanted && other.is_none() && job.not_before <= Instant::now() {
-                job.tries += 1;
-                let (tries, name, reporter) = (job.tries, name.clone(), self.reporter.clone());
-                let told = name.clone();
-                let report = move |report| {
-                    // The supervisor is gone only when the process ends.
-                    let _ = reporter.send((told.clone(), tries, report));
-                };
-                let (settings, plan, bell) = (self.settings.clone(), self.plan.clone(), self.bell.clone());
-                let run = runner::run(settings, plan, (overview.job_id, name), bell, self.stopping.clone(), report);
-                let task = tokio::spawn(run).abort_handle();
-                job.runner = Some(Runner { task, connection: None, works: None, shown: Instant::now() });
+                self.give_runner(name);
             }
         }
         if !rung.is_empty() {
             self.bell.ring(rung);
         }
+        if !looked.is_empty() {
+            self.lot.look(looked);
+        }
     }
 }
 
 /// Whether a runner may start for this job, as far as its status tells.
-fn wants_runner(job: &JobOverview) -> bool {
+pub fn wants_runner(job: &JobOverview) -> bool {
     let wanted = matches!(job.job_status.as_str(), "ENABLED" | "RESUMED" | "PAUSED");
     job.job_kind == "PROCEDURE" && wanted && job.status != FINISHED
 }
