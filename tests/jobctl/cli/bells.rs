@@ -12,7 +12,7 @@ use crate::session::Session;
 /// With room for a noisy machine: the bound is one second.
 const SECOND: Duration = Duration::from_secs(3);
 
-async fn bell(admin: &mut Session) -> String {
+pub(super) async fn bell(admin: &mut Session) -> String {
     admin.one("SELECT controller_bell_connection_id FROM job_controller WHERE controller_finish IS NULL").await
 }
 

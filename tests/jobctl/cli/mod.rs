@@ -25,6 +25,7 @@ mod losing;
 mod missing_dependencies;
 mod noticing;
 mod outages;
+mod parking;
 mod renewing;
 mod repairing;
 mod screens;
