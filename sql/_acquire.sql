@@ -8,7 +8,7 @@ CREATE PROCEDURE job$_acquire(
     OUT out_run_token CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Makes this session the runner of the caller''s job in_job_name: takes its lock, raises its epoch, closes as LOST what a dead predecessor left. in_lot: the job is parked: this session has other jobs too, so it does not wait for a row that somebody has locked (1205, on MySQL 3572), and a runner of the same controller that gave the job back goes on. out_run_token: what the runner proves itself with from now on; NULL when refused, and then out_message says why and nothing was changed. Errors: those of the server. Example: CALL job$_acquire(v_token, ''nightly'', NULL, NULL, FALSE, v_job_id, v_run_token, v_message)'
+COMMENT 'Makes this session the runner of the caller''s job in_job_name: takes its lock, raises its epoch, closes as LOST what a dead predecessor left. in_lot: the job is parked: this session has other jobs too, so it does not wait for a row that somebody has locked (1205), and a runner of the same controller that gave the job back goes on. out_run_token: what the runner proves itself with from now on; NULL when refused, and then out_message says why and nothing was changed. Errors: those of the server. Example: CALL job$_acquire(v_token, ''nightly'', NULL, NULL, FALSE, v_job_id, v_run_token, v_message)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -19,7 +19,7 @@ acquire: BEGIN
     DECLARE v_lock INT DEFAULT 0;
     DECLARE v_tries INT DEFAULT 0;
     DECLARE v_epoch, v_open BIGINT UNSIGNED;
-    DECLARE v_continues BOOLEAN;
+    DECLARE v_continues, v_free BOOLEAN;
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
@@ -73,7 +73,10 @@ acquire: BEGIN
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
             IF in_lot THEN
-                SELECT job_runner_epoch INTO v_epoch FROM job WHERE job_id = out_job_id FOR UPDATE NOWAIT;
+                SELECT COUNT(*) INTO v_free FROM job WHERE job_id = out_job_id FOR UPDATE SKIP LOCKED;
+                IF NOT v_free THEN
+                    CALL job$_fail(1205, 'job$park: somebody has locked the row of the job');
+                END IF;
             END IF;
             SELECT job_runner_epoch + 1, job_run_open,
                    in_lot AND job_runner_message <=> 'Parked' AND job_runner_controller <=> in_controller AND job_runner_life <=> in_life

@@ -11,11 +11,12 @@ MODIFIES SQL DATA
 BEGIN
     DECLARE v_action VARCHAR(8) CHARSET utf8mb4 COLLATE utf8mb4_bin DEFAULT 'END';
     DECLARE v_wait DECIMAL(20,6);
-    DECLARE v_run_no, v_known BIGINT UNSIGNED;
+    DECLARE v_run_no BIGINT UNSIGNED;
+    DECLARE v_free BOOLEAN;
     DECLARE v_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin DEFAULT in_end;
 
-    DECLARE EXIT HANDLER FOR 1205, 3572
+    DECLARE EXIT HANDLER FOR 1205
     BEGIN
         ROLLBACK AND NO CHAIN NO RELEASE;
         SELECT 'BUSY' AS action, NULL AS due, NULL AS message;
@@ -23,8 +24,11 @@ BEGIN
 
     ROLLBACK AND NO CHAIN NO RELEASE;
     START TRANSACTION READ WRITE;
-    SELECT MAX(job_id) INTO v_known FROM job WHERE job_id = in_job_id FOR UPDATE NOWAIT;
+    SELECT COUNT(*) INTO v_free FROM job WHERE job_id = in_job_id FOR UPDATE SKIP LOCKED;
     ROLLBACK AND NO CHAIN NO RELEASE;
+    IF NOT v_free AND EXISTS (SELECT 1 FROM job WHERE job_id = in_job_id) THEN
+        CALL job$_fail(1205, 'job$_turn: somebody has locked the row of the job');
+    END IF;
     IF in_end IS NULL THEN
         CALL job$_decide(in_job_id, in_run_token, in_life, TRUE, v_action, v_wait, v_run_no, v_call, v_message);
     END IF;

@@ -2,7 +2,7 @@ CREATE PROCEDURE job$park(
     IN in_job_name VARCHAR(129) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_options LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Parks a job of the caller: this session holds its lock from now on, beside those of other jobs, and takes its steps by job$_turn, until a session of its own takes it over by job$run_with. in_options: a JSON document: controller and life, as for job$run_with. Answers the row (job_id, run_token, message); run_token is NULL when it was refused, and message says why. Errors: 1205, on MySQL 3572, when somebody has locked its row; try again later. Example: CALL job$park(''nightly'', ''{"controller": "ana@db1", "life": 7}'')'
+COMMENT 'Parks a job of the caller: this session holds its lock from now on, beside those of other jobs, and takes its steps by job$_turn, until a session of its own takes it over by job$run_with. in_options: a JSON document: controller and life, as for job$run_with. Answers the row (job_id, run_token, message); run_token is NULL when it was refused, and message says why. Errors: 1205 when somebody has locked its row; try again later. Example: CALL job$park(''nightly'', ''{"controller": "ana@db1", "life": 7}'')'
 SQL SECURITY INVOKER
 NOT DETERMINISTIC
 MODIFIES SQL DATA

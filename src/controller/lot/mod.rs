@@ -27,8 +27,8 @@ use crate::settings::Settings;
 
 /// How often it is looked whether the connection still stands, and what the server's clock says.
 const LOOK: Duration = Duration::from_millis(400);
-/// What errors of the server mean that a row is locked: a deadlock, a wait that was too long, a change in between, NOWAIT.
-const BUSY: [u16; 4] = [1213, 1205, 1020, 3572];
+/// What errors of the server mean that a row is locked: a deadlock, a wait that was too long, a change in between.
+const BUSY: [u16; 3] = [1213, 1205, 1020];
 /// How a parked job ends when its controller does.
 const SHUTDOWN: &str = "Ended because its controller shuts down";
 
@@ -249,7 +249,7 @@ impl Keeper {
         }
         let opening = match self.ending {
             true => None,
-            false => self.next_opening(),
+            false => self.next_opening(now),
         };
         if let Some((opening, job_id)) = opening
             && opening <= now
@@ -275,14 +275,14 @@ impl Keeper {
     }
 
     /// When which session is to be opened next.
-    fn next_opening(&self) -> Option<(Instant, u64)> {
+    fn next_opening(&self, now: Instant) -> Option<(Instant, u64)> {
         let clock = self.warden.as_ref()?.now();
         let due = self.spaces.iter().filter(|(_, space)| !space.open && space.step.is_none()).filter_map(|(job_id, space)| {
             let wait = space.due?.duration_since(clock);
             Some((Duration::try_from(wait).unwrap_or_default(), *job_id))
         });
         let (opening, job_id) = plan::openings(due).into_iter().next()?;
-        Some((Instant::now() + opening, job_id))
+        Some((now + opening, job_id))
     }
 
     /// Parks a job, or takes its next step.
@@ -353,7 +353,7 @@ impl Keeper {
         let warden = self.warden.take();
         let parked = self.spaces.values().filter(|space| !space.open && space.token.is_some()).count();
         if let Some(error) = error.filter(|_| parked > 0 && !self.broken) {
-            tracing::warn!("lost the connection that holds the locks of {parked} parked jobs: {}", error.with_cause());
+            tracing::warn!("lost the connection that holds the locks of parked jobs ({parked}): {}", error.with_cause());
             self.broken = true;
         }
         drop(warden);
