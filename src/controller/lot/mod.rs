@@ -237,8 +237,13 @@ impl Keeper {
                 }
                 done => done?,
             }
-            let job_id = self.handed.pop_front();
-            job_id.map(|job_id| self.spaces.remove(&job_id));
+            if let Some(job_id) = self.handed.pop_front()
+                && let Some(space) = self.spaces.remove(&job_id)
+                && !space.open
+            {
+                // Meanwhile its session came to nothing.
+                self.tell(Report::Free { job: space.job, why: None });
+            }
             return Ok(None);
         }
         if self.look <= now {
