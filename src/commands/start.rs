@@ -33,7 +33,7 @@ Under systemd, which starts it at boot, and again if it fails or hangs:
 
 /// Run jobs: blocks until their schedules end, or a signal comes
 ///
-/// Each job gets a connection of its own; one that is run elsewhere is taken over when that ends. One line on stderr tells each thing that happens. Ends with 0 when all the named
+/// Each job gets a connection of its own, but for those that are parked; one that is run elsewhere is taken over when that ends. One line on stderr tells each thing that happens. Ends with 0 when all the named
 /// jobs are FINISHED, with 1 when one ended otherwise; with --all it never ends by itself. After a signal the present runs
 /// are finished first; a second one stops them, as `jobctl cancel` does; a third leaves them to the server.
 #[derive(Args, Debug)]

@@ -70,13 +70,7 @@ pub struct Work {
 
 /// Opens a connection, runs the job on it, and reports; returns when the call has ended. A session that a body left unclean is
 /// replaced at once.
-pub async fn run(
-    settings: Settings,
-    plan: Plan,
-    mut work: Work,
-    bell: Bell,
-    report: impl Fn(Report),
-) {
+pub async fn run(settings: Settings, plan: Plan, mut work: Work, bell: Bell, report: impl Fn(Report)) {
     loop {
         // The bell is gone only when the process ends.
         let Some(place) = bell.take(work.job_id).await else { return };
@@ -91,13 +85,7 @@ pub async fn run(
     }
 }
 
-async fn call(
-    settings: &Settings,
-    plan: &Plan,
-    work: &Work,
-    place: &Place,
-    report: &impl Fn(Report),
-) -> Result<Ended, Error> {
+async fn call(settings: &Settings, plan: &Plan, work: &Work, place: &Place, report: &impl Fn(Report)) -> Result<Ended, Error> {
     let mut conn = {
         let _permit = LOGINS.acquire().await;
         connect(settings, Session::Runner { job: &work.job }).await?
@@ -125,13 +113,7 @@ async fn call(
 
 /// Reads all that the call sends: notices, the rows of bodies, which are counted and thrown away one by one, and last the row
 /// `(job_name, message)`.
-async fn listen(
-    conn: &mut Conn,
-    schema: &str,
-    work: &Work,
-    options: &str,
-    report: &impl Fn(Report),
-) -> Result<Ended, Error> {
+async fn listen(conn: &mut Conn, schema: &str, work: &Work, options: &str, report: &impl Fn(Report)) -> Result<Ended, Error> {
     let job = work.job.as_str();
     let sql = format!("CALL {}.`job$run_with`(?, ?)", quote::identifier(schema));
     let mut result = conn.exec_iter(sql, Params::Positional(vec![job.into(), options.into()])).await?;

@@ -26,12 +26,12 @@ impl Supervisor {
             job.job_id = overview.job_id;
             let asked = (overview.job_changed, matches!(overview.status.as_str(), "PAUSED (all)" | "PAUSING" | "HELD"));
             let changed = job.seen.replace(asked).is_some_and(|seen| seen != asked);
+            if changed {
+                // One that was renamed may be parked by its former name: the lot knows its number.
+                let hears = if job.runner.is_some() { &mut rung } else { &mut looked };
+                hears.push(overview.job_id);
+            }
             if job.runner.is_some() || job.parked {
-                if changed && job.parked {
-                    looked.push(overview.job_id);
-                } else if changed {
-                    rung.push(overview.job_id);
-                }
                 continue;
             }
             let wanted = wants_runner(overview);

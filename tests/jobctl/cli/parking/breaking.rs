@@ -19,7 +19,8 @@ fn the_death_of_a_controller_frees_all_its_parked_jobs_and_another_takes_them_ov
         second.says("standing by", 30).await;
         first.signal("KILL");
         let begun = Instant::now();
-        let elsewhere = format!("SELECT COUNT(*) FROM job_overview WHERE job_runner_parked = 1 AND job_runner_connection_id <> {before}");
+        let elsewhere =
+            format!("SELECT COUNT(*) FROM job_overview WHERE job_runner_parked = 1 AND job_runner_connection_id <> {before}");
         wait_until("taken over", SOON, async || admin.number(&elsewhere).await == 30).await;
         eprintln!("{}: 30 parked jobs taken over after {:?}", db.server().name, begun.elapsed());
         assert!(begun.elapsed() < 2 * SECOND, "{:?}", begun.elapsed());
@@ -39,7 +40,8 @@ fn a_frozen_controller_loses_its_parked_jobs_and_thawed_it_stands_by() {
         second.says("standing by", 3).await;
         tokio::time::sleep(Duration::from_millis(3500)).await;
         first.signal("STOP");
-        let elsewhere = format!("SELECT COUNT(*) FROM job_overview WHERE job_runner_parked = 1 AND job_runner_connection_id <> {before}");
+        let elsewhere =
+            format!("SELECT COUNT(*) FROM job_overview WHERE job_runner_parked = 1 AND job_runner_connection_id <> {before}");
         wait_until("taken over", SOON, async || admin.number(&elsewhere).await == 3).await;
         first.signal("CONT");
         first.says("the bell is back", 1).await;
@@ -63,7 +65,8 @@ fn a_lot_that_is_killed_is_replaced_and_nothing_is_lost() {
             let before = lot(&mut admin, "j002").await;
             admin.run(&format!("KILL {before}")).await;
             let begun = Instant::now();
-            wait_until("another one", SOON, async || !["NULL", &before].contains(&lot_or_none(&mut admin).await.as_str())).await;
+            wait_until("another one", SOON, async || !["NULL", &before].contains(&lot_or_none(&mut admin).await.as_str()))
+                .await;
             assert!(begun.elapsed() < SECOND, "{:?}", begun.elapsed());
         }
         // With the bell all begins anew.

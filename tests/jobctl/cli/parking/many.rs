@@ -44,7 +44,7 @@ fn a_hundred_jobs_of_one_instant_run_at_it() {
         let late = admin.row(late).await;
         eprintln!("{}: at most {} us late", db.server().name, late[0]);
         assert_eq!(late[2..], ["1", "100"]);
-        assert!(late[0].parse::<i64>().unwrap() < 2_000_000 && late[1].parse::<i64>().unwrap() >= 0, "{late:?}");
+        assert!(late[0].parse::<i64>().unwrap() < 10_000_000 && late[1].parse::<i64>().unwrap() >= 0, "{late:?}");
         end(start).await;
         nothing_left(&db, &bob, &mut admin).await;
     });
@@ -62,7 +62,10 @@ fn two_controllers_share_nothing_twice() {
             are_parked(&mut admin, 40).await;
         }
         assert_eq!(runs(&mut admin, &db).await, 80);
-        assert_eq!(admin.row("SELECT COUNT(*), COUNT(DISTINCT job_id, scheduled_for) FROM job_run WHERE outcome = 'OK'").await, ["80", "80"]);
+        assert_eq!(
+            admin.row("SELECT COUNT(*), COUNT(DISTINCT job_id, scheduled_for) FROM job_run WHERE outcome = 'OK'").await,
+            ["80", "80"]
+        );
         assert_eq!(admin.number("SELECT COUNT(*) FROM job_run WHERE outcome <> 'OK'").await, 0);
         for start in starts {
             end(start).await;

@@ -35,8 +35,12 @@ fn a_job_that_is_not_due_has_no_session_and_is_shown_with_its_next_instant() {
         assert!(told[1].starts_with("Parked by controller "), "{told:?}");
         // Nothing is wrong with it.
         assert_eq!(session.rows("CALL job$doctor()").await, Vec::<Vec<String>>::new());
+        drop(session);
         let log = end(start).await;
-        assert!(log.iter().any(|line| line.contains("j001: runner ended: Ended because its controller shuts down")), "{log:#?}");
+        assert!(
+            log.iter().any(|line| line.contains("j001: runner ended: Ended because its controller shuts down")),
+            "{log:#?}"
+        );
         let events = "SELECT GROUP_CONCAT(event_kind ORDER BY event_no) FROM job_event WHERE event_kind LIKE 'RUNNER%'";
         assert_eq!(admin.one(events).await, "RUNNER_START,RUNNER_STOP,RUNNER_START,RUNNER_STOP");
         nothing_left(&db, &bob, &mut admin).await;
@@ -74,7 +78,9 @@ fn requests_and_plain_updates_reach_a_parked_job_at_once() {
         wait_until("it sleeps", SOON, async || admin.one(now).await == "SLEEPING").await;
         good(&db, &bob, &["alter", "j001", "--every", "2h"]).await;
         wait_until("replanned", SOON, async || admin.one("SELECT job_next_interval FROM job").await.starts_with("7200")).await;
-        for (way, back, message) in [("abort", "enable", "Aborted at request"), ("disable", "enable", "The job became DISABLED")] {
+        for (way, back, message) in
+            [("abort", "enable", "Aborted at request"), ("disable", "enable", "The job became DISABLED")]
+        {
             good(&db, &bob, &[way, "j001"]).await;
             start.says(&format!("j001: runner ended: {message}"), 1).await;
             wait_until("it is free", SOON, async || admin.one(now).await == "none").await;
@@ -92,7 +98,14 @@ fn requests_and_plain_updates_reach_a_parked_job_at_once() {
         tokio::time::sleep(Duration::from_millis(1500)).await;
         other.run("COMMIT").await;
         start.says("j001: runner ended: Aborted at request", 2).await;
-        good(&db, &bob, &["drop", "j001"]).await;
+        // A renamed one as well.
+        good(&db, &bob, &["enable", "j001"]).await;
+        are_parked(&mut admin, 1).await;
+        good(&db, &bob, &["alter", "j001", "--rename", "new"]).await;
+        wait_until("a look", SOON, async || start.count("new: ") > 0 || start.count("standing by") > 0).await;
+        good(&db, &bob, &["abort", "new"]).await;
+        start.says("runner ended: Aborted at request", 3).await;
+        good(&db, &bob, &["drop", "new"]).await;
         assert_eq!(runs(&mut admin, &db).await, 0);
         end(start).await;
         nothing_left(&db, &bob, &mut admin).await;
