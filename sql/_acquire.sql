@@ -99,8 +99,9 @@ acquire: BEGIN
                 job_runner_controller = in_controller,
                 job_runner_life = in_life,
                 job_runner_version = {{version}},
-                job_runner_status = 'WAITING',
-                job_runner_reason = 'starting',
+                -- Mostly it is that, and then the first step has nothing to write.
+                job_runner_status = IF(job_status = 'ENABLED' AND COALESCE(job_schedule_start <= UTC_TIMESTAMP(6), TRUE), 'SLEEPING', 'WAITING'),
+                job_runner_reason = IF(job_status = 'ENABLED' AND COALESCE(job_schedule_start <= UTC_TIMESTAMP(6), TRUE), NULL, 'starting'),
                 job_runner_message = NULL,
                 job_runner_start = IF(v_continues, job_runner_start, UTC_TIMESTAMP(6)),
                 job_runner_finish = NULL,
