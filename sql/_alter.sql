@@ -59,9 +59,11 @@ BEGIN
             CALL job$_plan(v_job_id);
             CALL job$_forecast(v_job_id, v_next_1, v_next_2, v_next_3);
             SELECT job_status INTO v_status FROM job WHERE job_id = v_job_id FOR UPDATE;
+            CALL job$_requested(v_owner);
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;
     END LOOP again;
+    CALL job$_wake(v_owner);
     SELECT v_job_id AS job_id, v_status AS job_status, v_next_1 AS next_1, v_next_2 AS next_2, v_next_3 AS next_3;
 END

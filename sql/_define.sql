@@ -72,9 +72,13 @@ define: BEGIN
             END IF;
             CALL job$_plan(v_job_id);
             CALL job$_forecast(v_job_id, v_next_1, v_next_2, v_next_3);
+            IF v_action <> 'UNCHANGED' THEN
+                CALL job$_requested(v_owner);
+            END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;
     END LOOP again;
+    CALL job$_wake(v_owner);
     SELECT v_job_id AS job_id, v_action AS action, v_next_1 AS next_1, v_next_2 AS next_2, v_next_3 AS next_3;
 END

@@ -67,10 +67,12 @@ BEGIN
                 DELETE FROM job_run WHERE job_id = v_job_id;
                 SET v_purged = ROW_COUNT();
             END IF;
+            CALL job$_requested(v_owner);
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;
     END LOOP again;
     DO RELEASE_LOCK(v_lock_name);
+    CALL job$_wake(v_owner);
     SELECT v_job_id AS job_id, v_purged AS runs_purged;
 END

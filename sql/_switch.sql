@@ -58,11 +58,13 @@ BEGIN
                 ELSE
                     DELETE FROM job_switch WHERE switch_owner = v_owner;
                 END IF;
+                CALL job$_requested(v_owner);
             END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;
     END LOOP again;
+    CALL job$_wake(v_owner);
     SELECT v_is_on <> in_on AS changed,
         CASE WHEN v_is_on = in_on THEN IF(in_on, 'They were paused already', 'They were not paused') END AS message;
 END

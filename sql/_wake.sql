@@ -1,0 +1,27 @@
+CREATE PROCEDURE job$_wake(
+    IN in_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin
+)
+COMMENT 'Wakes the ears of in_owner''s controllers, or of all where that is empty, after a request was committed. An ear is whoever holds its lock; it can be interrupted only inside job$_listen, which has the same definer, and where it is not, it reads the counter before it waits again. Errors: none. Example: CALL job$_wake(v_owner)'
+SQL SECURITY DEFINER
+NOT DETERMINISTIC
+READS SQL DATA
+BEGIN
+    DECLARE v_life, v_ear BIGINT UNSIGNED DEFAULT 0;
+    DECLARE v_lock_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
+    -- 1094, 1095: it ended, or does not wait. What was requested is done, and is heard a little later.
+    DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+
+    wake: LOOP
+        SELECT MIN(controller_life) INTO v_life
+        FROM job_controller
+        WHERE in_owner IN ('', controller_owner) AND controller_finish IS NULL AND controller_life > v_life;
+        IF v_life IS NULL THEN
+            LEAVE wake;
+        END IF;
+        CALL job$_lock_name('ear', v_life, v_lock_name);
+        SET v_ear = IS_USED_LOCK(v_lock_name);
+        IF v_ear <> CONNECTION_ID() THEN
+            KILL QUERY v_ear;
+        END IF;
+    END LOOP wake;
+END
