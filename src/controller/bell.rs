@@ -93,6 +93,11 @@ impl Bell {
         let _ = self.requests.send(Request::Renew(life));
     }
 
+    /// Who we are, as soon as there is a bell; `None` when the process ends.
+    pub async fn known(&self) -> Option<Identity> {
+        self.identity.clone().wait_for(Option::is_some).await.ok()?.clone()
+    }
+
     /// Who we are now; `None` while there is no bell.
     pub fn identity(&self) -> Option<Identity> {
         self.identity.borrow().clone()

@@ -41,6 +41,8 @@ pub struct Job {
     pub stopping: bool,
     /// How its schedule ended, if it did.
     pub ended: Option<String>,
+    /// Whether a look that shows only what needs attention shows it while it has no runner.
+    pub wanted: bool,
     /// What a runner has to know of, as it was at the last look.
     pub seen: Option<Wanted>,
 }
@@ -79,6 +81,7 @@ impl Default for Job {
             late: None,
             stopping: false,
             ended: None,
+            wanted: false,
             seen: None,
         }
     }

@@ -2,10 +2,11 @@
 //!
 //! - `supervisor`: decides which job gets a runner when, and when all is over.
 //! - `job`: what is known of a job and its runner.
-//! - `watch`: reads, again and again, what the schema says of the owner's jobs.
+//! - `watch`: reads what the schema says of the owner's jobs, when something changed and now and then.
 //! - `runner`: one connection, one call, from its login to its last row.
 //! - `lot`: holds the locks of jobs that are not due for a while, and need no session.
 //! - `bell`: shows that we live, and wakes runners.
+//! - `ear`: hears that something changed.
 //! - `notice`: what a runner says while it works.
 //! - `ending`: asks runners to end.
 //! - `kill`: stops a run, and stays until it is over.
@@ -16,6 +17,7 @@
 
 mod backoff;
 mod bell;
+mod ear;
 mod ending;
 mod job;
 mod kill;

@@ -43,7 +43,6 @@ pub fn ticketed(db: &Db, token: &str) -> Vec<(&'static str, String)> {
         ("job$_overview", ", NULL".into()),
         ("job$_acquire", ", 'x', NULL, NULL, FALSE, @id, @run_token, @message".into()),
         ("job$_look", ", '{\"all\": true}'".into()),
-        ("job$_acquire", ", 'x', NULL, NULL, @id, @run_token, @message".into()),
     ];
     arguments.map(|(routine, rest)| (routine, format!("CALL {}({token}{rest})", of(db, routine)))).into()
 }

@@ -39,7 +39,10 @@ fn runner_calls(db: &Db, id: &str, token: &str) -> Vec<String> {
         format!("CALL {}({id}, {token}, NULL, @run_token, @message)", of(db, "job$_unpark")),
         format!("CALL {}({id}, {token}, @message)", of(db, "job$_receive")),
         format!("CALL {}({id})", of(db, "job$_hand_over")),
-        format!("CALL {}({id}, {token}, 1, 1, 1234, '45000', 'forged', NULL, NULL, @seconds, @next, @message)", of(db, "job$_record")),
+        format!(
+            "CALL {}({id}, {token}, 1, 1, 1234, '45000', 'forged', NULL, NULL, @seconds, @next, @message)",
+            of(db, "job$_record")
+        ),
         format!("CALL {}({id}, {token}, 0, 0, NULL, NULL, NULL, NULL, NULL, @seconds, @next, @message)", of(db, "job$_record")),
         format!("CALL {}({id}, {token}, 'forged')", of(db, "job$_release")),
     ]

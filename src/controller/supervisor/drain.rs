@@ -53,9 +53,9 @@ impl Supervisor {
                 Some(Ok(stopped)) = self.stops.join_next() => self.stopped(stopped),
                 () = self.service.alive() => {}
                 // Heartbeats go on as long as somebody takes the looks.
-                Some(jobs) = self.looks.recv() => {
-                    self.part_with_the_gone(&jobs);
-                    self.stop_late_runs(&jobs);
+                Some(look) = self.looks.recv() => {
+                    self.part_with_the_gone(&look);
+                    self.stop_late_runs(&look.jobs);
                 }
                 // One at a time: where the server lets writes wait, they would be ever more.
                 _ = again.tick(), if asked.as_ref().is_none_or(JoinHandle::is_finished) => {

@@ -10,7 +10,7 @@ mod parking;
 mod stops;
 mod tend;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -20,13 +20,14 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::bell::Bell;
+use super::ear::Ear;
 use super::job::{Job, PATIENCE};
 use super::lot::{self, Lot};
 use super::runner::Report;
 use super::service::Service;
+use super::watch::Look;
 use super::{Plan, Signals, watch};
 use crate::error::{Error, Kind};
-use crate::model::JobOverview;
 use crate::settings::Settings;
 
 /// How long a runner is kept that was left on another server: as long as a look may be older than what the runner said.
@@ -44,8 +45,9 @@ pub struct Supervisor {
     parked: mpsc::UnboundedReceiver<lot::Report>,
     /// Whether jobs are to be parked.
     parks: Arc<AtomicBool>,
+    ear: Ear,
     jobs: HashMap<String, Job>,
-    looks: mpsc::Receiver<Vec<JobOverview>>,
+    looks: mpsc::Receiver<Look>,
     reports: mpsc::UnboundedReceiver<Told>,
     reporter: mpsc::UnboundedSender<Told>,
     /// Set when no new session may be opened any more.
@@ -65,16 +67,17 @@ impl Supervisor {
     /// Logs in, looks at the jobs, and refuses what cannot be run.
     pub async fn start(settings: &Settings, plan: Plan) -> Result<Self, Error> {
         let mut conn = watch::open(settings, plan.ttl).await?;
-        let jobs = watch::look(&mut conn.0, settings).await?;
+        let jobs = watch::look(&mut conn.0, settings, true).await?.jobs;
         for name in &plan.names {
             tend::check(name, jobs.iter().find(|job| job.job_name == *name))?;
         }
         let bell = Bell::open(settings, &plan).await?;
         let (lot, parked) = Lot::open(settings, &plan, &bell);
+        let ear = Ear::open(settings, &bell);
         let (look, looks) = mpsc::channel(1);
         let (reporter, reports) = mpsc::unbounded_channel();
         // The look that was just taken is repeated at once; one truth, one path.
-        tokio::spawn(watch::run(settings.clone(), conn, bell.clone(), plan.ttl, look));
+        tokio::spawn(watch::run(settings.clone(), plan.clone(), conn, bell.clone(), ear.clone(), look));
         Ok(Supervisor {
             settings: settings.clone(),
             plan,
@@ -82,6 +85,7 @@ impl Supervisor {
             lot,
             parked,
             parks: Arc::default(),
+            ear,
             jobs: HashMap::new(),
             looks,
             reports,
@@ -109,10 +113,10 @@ impl Supervisor {
                 Some(report) = self.parked.recv() => self.hear_lot(report),
                 Some(Ok(stopped)) = self.stops.join_next() => self.stopped(stopped),
                 () = self.service.alive() => {}
-                Some(jobs) = self.looks.recv() => {
-                    self.part_with_the_gone(&jobs);
-                    self.tend(&jobs);
-                    self.stop_late_runs(&jobs);
+                Some(look) = self.looks.recv() => {
+                    self.part_with_the_gone(&look);
+                    self.tend(&look);
+                    self.stop_late_runs(&look.jobs);
                     if let Some(ended) = self.all_ended() {
                         return ended;
                     }
@@ -123,8 +127,18 @@ impl Supervisor {
     }
 
     /// Parts with the runners that the server does not have any more, though nobody told us: their connections are silent.
-    fn part_with_the_gone(&mut self, seen: &[JobOverview]) {
-        for overview in seen {
+    fn part_with_the_gone(&mut self, look: &Look) {
+        if !look.all {
+            // Of the jobs that want a runner, only those are here that have none.
+            let seen: HashSet<_> = look.jobs.iter().map(|overview| overview.job_name.as_str()).collect();
+            for job in self.jobs.iter_mut().filter_map(|(name, job)| (!seen.contains(&**name)).then_some(job)) {
+                if let Some(runner) = job.runner.as_mut().filter(|runner| runner.connection.is_some() && job.wanted) {
+                    runner.shown = Instant::now();
+                    job.patience = PATIENCE;
+                }
+            }
+        }
+        for overview in &look.jobs {
             let Some(job) = self.jobs.get_mut(&overview.job_name) else { continue };
             let Some(runner) = job.runner.as_mut().filter(|runner| runner.connection.is_some()) else { continue };
             if overview.job_runner_elsewhere == 0 && overview.job_runner_connection_id == runner.connection {
@@ -179,6 +193,10 @@ impl Supervisor {
                 job.former = runner.connection.filter(|_| worked || was_parked);
                 job.runner = None;
                 job.not_before = Instant::now() + job.backoff.wait();
+                // Whether its schedule is over is to be known at once.
+                if worked {
+                    self.ear.note();
+                }
                 let said = match &end {
                     Ok(message) => message.clone(),
                     Err(error) => error.with_cause(),

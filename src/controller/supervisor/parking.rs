@@ -1,6 +1,5 @@
 //! Jobs that are parked until they are due, and sessions that are opened for them in time.
 
-use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
@@ -10,23 +9,21 @@ use crate::controller::Park;
 use crate::controller::job::Runner;
 use crate::controller::lot::{Report, Ticket};
 use crate::controller::runner::{self, Work};
-use crate::model::JobOverview;
+use crate::controller::watch::Look;
 
 /// With more jobs than that, they are parked unless told otherwise.
 const MANY: usize = 20;
 
 impl Supervisor {
-    /// Decides whether jobs are to be parked.
-    pub fn decide_parking(&mut self, seen: &[JobOverview]) {
+    /// Decides whether jobs are to be parked; how many there are, only a look at all of them tells.
+    pub fn decide_parking(&mut self, look: &Look) {
         let parks = match self.plan.park {
             Park::Never => false,
             Park::After(_) => true,
+            Park::Auto if !look.all => return,
             Park::Auto => {
-                let names: HashSet<_> = seen.iter().map(|job| job.job_name.as_str()).collect();
-                let known = self.jobs.iter().filter(|(name, job)| job.ended.is_none() && !names.contains(name.as_str()));
                 let ours = |name: &String| self.plan.names.is_empty() || self.plan.names.contains(name);
-                let wanted = seen.iter().filter(|job| ours(&job.job_name) && tend::wants_runner(job));
-                known.count() + wanted.count() > MANY
+                look.jobs.iter().filter(|job| ours(&job.job_name) && tend::wants_runner(job)).count() > MANY
             }
         };
         self.parks.store(parks, Ordering::Relaxed);

@@ -1,8 +1,11 @@
 //! Which job gets a runner, and when.
 
+use std::collections::HashSet;
+
 use tokio::time::Instant;
 
 use super::Supervisor;
+use crate::controller::watch::Look;
 use crate::error::{Error, Kind};
 use crate::model::{JobOverview, word};
 
@@ -11,19 +14,27 @@ pub const FINISHED: &str = "FINISHED";
 
 impl Supervisor {
     /// Gives a runner to each job that wants one, and notes which schedules have ended.
-    pub fn tend(&mut self, seen: &[JobOverview]) {
-        for name in self.plan.names.iter().filter(|name| !seen.iter().any(|job| job.job_name == **name)) {
-            self.jobs.entry(name.clone()).or_default().ended = Some("dropped".into());
-        }
-        self.decide_parking(seen);
+    pub fn tend(&mut self, look: &Look) {
         let (mut rung, mut looked) = (Vec::new(), Vec::new());
-        for overview in seen {
+        if look.all {
+            let seen: HashSet<_> = look.jobs.iter().map(|job| job.job_name.as_str()).collect();
+            for name in self.plan.names.iter().filter(|name| !seen.contains(name.as_str())) {
+                self.jobs.entry(name.clone()).or_default().ended = Some("dropped".into());
+            }
+            // The runner of a row that is gone, or has another name, is to know of it.
+            let gone = self.jobs.iter_mut().filter(|(name, job)| job.runner.is_some() && !seen.contains(name.as_str()));
+            rung.extend(gone.filter_map(|(_, job)| job.seen.take().map(|_| job.job_id)));
+        }
+        self.decide_parking(look);
+        for overview in &look.jobs {
             let name = &overview.job_name;
             if !self.plan.names.is_empty() && !self.plan.names.contains(name) {
                 continue;
             }
             let job = self.jobs.entry(name.clone()).or_default();
             job.job_id = overview.job_id;
+            let wanted = wants_runner(overview);
+            job.wanted = wanted;
             let asked = (overview.job_changed, matches!(overview.status.as_str(), "PAUSED (all)" | "PAUSING" | "HELD"));
             let changed = job.seen.replace(asked).is_some_and(|seen| seen != asked);
             if changed {
@@ -34,7 +45,6 @@ impl Supervisor {
             if job.runner.is_some() || job.parked {
                 continue;
             }
-            let wanted = wants_runner(overview);
             if !wanted && job.ended.is_none() && !self.plan.names.is_empty() {
                 tracing::info!(job = name, "schedule ended: {}", overview.status);
             }
