@@ -54,7 +54,7 @@ pub struct StartArgs {
     /// Age at which a runner's session is replaced, between two runs [default: 1h; MariaDB 5m]
     #[arg(long, value_name = "SPAN")]
     pub session_max_age: Option<Span>,
-    /// Parks jobs that are not due within SPAN, never, or auto: 1m, with more than 20 jobs
+    /// Time to the next run from which on a job is parked, `never`, or `auto`: 1m with more than 20 jobs
     ///
     /// A parked job has no session, which a server has only so many of; it gets one in time before it is due.
     #[arg(long, value_name = "SPAN", default_value = "auto", value_parser = park)]
