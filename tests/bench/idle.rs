@@ -48,8 +48,16 @@ pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report, count:
     let bare = bare(stage, &account, count).await;
 
     told("runners");
+    let begun = clock::now();
     let controller = Controller::start(&stage.db, &account, Park::Never);
     stage.wait(&account, count, "job_runner_status IN ('WAITING', 'SLEEPING') AND job_runner_token IS NOT NULL").await;
+    #[expect(clippy::cast_precision_loss, reason = "a few seconds")]
+    report.number(
+        PART,
+        format!("{count} runners: from their controller's start until all wait"),
+        "s",
+        (clock::now() - begun) as f64 / 1e6,
+    );
     told("settling");
     tokio::time::sleep(SETTLE).await;
     told("CPU");
@@ -74,14 +82,10 @@ pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report, count:
             report.number(PART, format!("{label}: the same after a run of each"), "KiB", above);
         }
     }
-    // Where nothing can be parked, it would be the same once more, and the server goes next.
-    if more && !controller::can_park() {
-        controller.kill().await;
-        return;
-    }
     told("stopping");
     controller.stop().await;
-    if more {
+    // Where nothing can be parked, it would be the same once more.
+    if more && controller::can_park() {
         told("parked");
         parked(stage, args, report, &account, count).await;
     }

@@ -45,7 +45,6 @@ use std::time::Instant;
 use tokio::signal::unix::{SignalKind, signal};
 
 use args::Args;
-use each::join;
 use report::Report;
 use stage::Stage;
 
@@ -71,15 +70,8 @@ async fn main() -> ExitCode {
 async fn run(args: &Args) {
     let begun = Instant::now();
     let mut reports: Vec<_> = args.servers.iter().map(|server| Report::new(server)).collect();
-    // What idle jobs cost is counted for each process; only in a quick run do the servers wait at the same time.
-    if args.quick {
-        join(reports.iter_mut().map(|report| waiting(args, report)).collect()).await;
-    }
     for report in &mut reports {
-        if !args.quick {
-            waiting(args, report).await;
-        }
-        working(args, report).await;
+        measure(args, report).await;
     }
     println!("\n{}", table::draw(&reports));
     for note in notes(args) {
@@ -104,25 +96,19 @@ async fn run(args: &Args) {
     println!("- all figures: {}", args.json.display());
 }
 
-/// The parts with a thousand jobs that wait, on a fresh server.
-async fn waiting(args: &Args, report: &mut Report) {
-    if args.wants("idle") {
-        let mut stage = begin(report, "1,000 waiting jobs").await;
-        lateness::procedures(&mut stage, 20).await;
-        idle::measure(&mut stage, args, report, 1_000, true).await;
-    }
-}
-
-/// All other parts, on another fresh server.
-async fn working(args: &Args, report: &mut Report) {
-    if !["install", "idle", "reactions", "takeover", "cycle", "lateness", "status"].iter().any(|part| args.wants(part)) {
-        return;
-    }
-    let mut stage = begin(report, "install").await;
-    report.number("install", "jobctl install on an empty server", "s", stage.installed);
+/// Measures all parts on one server; those that tell how much memory something takes come first, while the server is fresh.
+async fn measure(args: &Args, report: &mut Report) {
     if args.wants("idle") && !args.quick {
-        told(&report.server, "100 waiting jobs");
+        let mut stage = begin(report).await;
         idle::measure(&mut stage, args, report, 100, false).await;
+    }
+    let mut stage = begin(report).await;
+    lateness::procedures(&mut stage).await;
+    if args.wants("idle") {
+        idle::measure(&mut stage, args, report, args.runners(), true).await;
+    }
+    if args.wants("install") {
+        report.number("install", "jobctl install on an empty server", "s", stage.installed);
     }
     if args.wants("reactions") {
         told(&report.server, "reactions");
@@ -147,8 +133,8 @@ async fn working(args: &Args, report: &mut Report) {
 }
 
 /// Starts a fresh server.
-async fn begin(report: &mut Report, part: &str) -> Stage {
-    told(&report.server, part);
+async fn begin(report: &mut Report) -> Stage {
+    told(&report.server, "a fresh server");
     let mut stage = Stage::start(&report.server).await;
     report.version = stage.version().await;
     report.settings = stage.settings().await;
@@ -167,10 +153,11 @@ fn notes(args: &Args) -> Vec<&'static str> {
         "work of both sides: one durable INSERT of the server's time; lateness is that time less the planned instant; warm-up not counted",
         "events know whole seconds only: N events every second are due at once, and are what both staggered and same-instant jobs are compared with",
         "an event's run is counted for the last whole second before it, which favours events: what is later than a second looks early",
+        "what was skipped has no lateness: it is counted under occurrences; lost is what neither ran nor is recorded as skipped",
         "reactions: from the request's own time in the database to what the runner itself writes there; p99 of under 100 samples is the worst",
     ];
     if args.quick {
-        notes.push("quick: few samples, not every N; the servers' idle parts run at the same time");
+        notes.push("quick: few samples, not every N, and fewer waiting runners than the 1,000 that the targets are for");
     }
     if cfg!(debug_assertions) {
         notes.push("DEBUG BUILD: jobctl's own time (status, install, reactions by its commands) counts for nothing");

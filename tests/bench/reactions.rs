@@ -50,7 +50,7 @@ pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report) {
     stage.relax(false).await;
     let controller = Controller::start(&stage.db, &account, Park::Never);
     stage.wait(&account, RUNNERS, "job_runner_status = 'WAITING' AND job_runner_reason = 'before the start'").await;
-    let samples = args.count(100, 8);
+    let samples = args.count(100, 6);
     let mut kinds: Vec<Pin<Box<dyn Future<Output = Seen>>>> = Vec::new();
     for (at, way) in [Way::Sql, Way::Cli].into_iter().enumerate() {
         kinds.push(Box::pin(pause(Asker::new(&stage.db, &account, way, 3 * at).await, samples)));

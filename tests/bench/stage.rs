@@ -14,7 +14,7 @@ pub const DURABLE: [&str; 3] = ["--innodb-flush-log-at-trx-commit=1", "--sync-bi
 const ROOM: [&str; 4] =
     ["--max-connections=3000", "--table-open-cache=4000", "--open-files-limit=16000", "--event-scheduler=OFF"];
 /// How long anything may take that is waited for; a hang is a failure.
-const SOON: Duration = Duration::from_secs(120);
+const SOON: Duration = Duration::from_mins(5);
 
 /// One server, one schema of jobctl, one of job procedures.
 pub struct Stage {

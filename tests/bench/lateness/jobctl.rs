@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::sample::{self, Sample};
-use super::{WARM, soon};
+use super::{MOST, WARM, soon};
 use crate::clock::{self, SECOND};
 use crate::controller::{Controller, Park};
 use crate::session::{literal, name};
@@ -14,9 +14,9 @@ use crate::stage::Stage;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Creates the job procedures `w1`, `w2`...
-pub async fn procedures(stage: &mut Stage, count: u32) {
+pub async fn procedures(stage: &mut Stage) {
     stage.relax(true).await;
-    for n in 1..=count {
+    for n in 1..=MOST {
         let (procedure, work) = (stage.own(&format!("w{n}")), stage.own("work"));
         let body = format!("INSERT INTO {work} (job, at) VALUES ({n}, UTC_TIMESTAMP(6))");
         stage.admin.run(&format!("CREATE PROCEDURE {procedure}() SQL SECURITY INVOKER {body}")).await;

@@ -25,23 +25,24 @@ const PART: &str = "lateness of the body's start, ms: median / p99 / worst";
 const DONE: &str = "occurrences done of those due (skipped and recorded; lost)";
 const COST: &str = "per cycle: server CPU, ms; binary log, bytes";
 
+/// As many jobs as there are procedures for.
+const MOST: u32 = 400;
+
 /// How long a side has been at it before it is measured, at least, in seconds.
 const WARM: i64 = 2;
 
 /// Measures both sides, for every N.
 pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report) {
     let seconds = args.count(12, 3);
-    let most = 400;
-    procedures(stage, most).await;
-    for n in args.count(&[1, 10, 100, 400][..], &[10, 400]).iter().copied() {
+    for n in args.count(&[1, 10, 100, MOST][..], &[10, MOST]).iter().copied() {
         events::create(stage, n).await;
         // A quick run has a window for each target, and no more.
-        let staggered = match args.quick && n == most {
+        let staggered = match args.quick && n == MOST {
             true => None,
             false => Some(jobctl::window(stage, n, true, seconds).await),
         };
         let mut events = events::window(stage, n, seconds).await;
-        let same = match args.quick && n < most {
+        let same = match args.quick && n < MOST {
             true => None,
             false => Some(jobctl::window(stage, n, false, seconds).await),
         };
@@ -60,7 +61,7 @@ pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report) {
             early(report, staggered, events);
         }
         if let [_, (_, Some(same)), (_, Some(events))] = sides
-            && n == 400
+            && n == MOST
         {
             crowd(report, same, events);
         }
