@@ -20,7 +20,7 @@ use crate::stage::Stage;
 
 const PART: &str = "hourly jobs that wait for their hour";
 /// After the last runner is there, until nothing moves any more.
-const SETTLE: Duration = Duration::from_secs(3);
+const SETTLE: Duration = Duration::from_secs(2);
 /// A day ahead: not due while it is measured.
 const FAR: i64 = 86_400 * SECOND;
 /// Jobs that become due while the others are parked, and the time between two of them.
@@ -61,7 +61,7 @@ pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report, count:
     told("settling");
     tokio::time::sleep(SETTLE).await;
     told("CPU");
-    let seconds = args.count(25, 5);
+    let seconds = args.count(25, 4);
     let waiting = cost(stage, &controller, seconds).await;
     let above = (waiting.memory - bare) / f64::from(count);
     let label = format!("{count} waiting runners");

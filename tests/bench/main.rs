@@ -69,6 +69,11 @@ async fn main() -> ExitCode {
 /// Measures on one server after the other, and tells.
 async fn run(args: &Args) {
     let begun = Instant::now();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let machine = format!(
+        "{cores} cores, load {} before the run (more than 0: something else took part of the machine)",
+        process::load()
+    );
     let mut reports: Vec<_> = args.servers.iter().map(|server| Report::new(server)).collect();
     for report in &mut reports {
         measure(args, report).await;
@@ -81,11 +86,13 @@ async fn run(args: &Args) {
         println!("- {} {}: {}", report.server, report.version, report.settings);
     }
     let elapsed = begun.elapsed().as_secs();
+    println!("- {machine}");
     println!("- {} run, took {elapsed} s", if args.quick { "quick" } else { "full" });
     let json = serde_json::json!({
         "quick": args.quick,
         "debug_build": cfg!(debug_assertions),
         "seconds": elapsed,
+        "machine": machine,
         "notes": notes(args),
         "servers": reports.iter().map(Report::json).collect::<Vec<_>>(),
     });

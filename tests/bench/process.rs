@@ -24,3 +24,9 @@ impl Process {
         line.split_whitespace().next().and_then(|size| size.parse().ok()).expect("a number")
     }
 }
+
+/// How many threads of this machine have wanted to run, on average of the last minute: what else went on.
+pub fn load() -> String {
+    let load = read_to_string("/proc/loadavg").expect("Linux tells its load");
+    load.split_whitespace().next().unwrap_or_default().to_owned()
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::sample::{self, Sample};
-use super::{WARM, soon};
+use super::soon;
 use crate::clock::{self, SECOND};
 use crate::session::name;
 use crate::stage::Stage;
@@ -36,7 +36,6 @@ pub async fn window(stage: &mut Stage, n: u32, seconds: i64) -> Sample {
     while stage.admin.number(&seen).await < i64::from(n) && clock::now() < begun + 20 * SECOND {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    clock::until(begun + WARM * SECOND - SECOND).await;
     let from = soon();
     let mut sample = Sample::default();
     sample.costs(stage, from, seconds).await;

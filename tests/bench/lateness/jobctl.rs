@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::sample::{self, Sample};
-use super::{MOST, WARM, soon};
+use super::{MOST, soon};
 use crate::clock::{self, SECOND};
 use crate::controller::{Controller, Park};
 use crate::session::{literal, name};
@@ -41,10 +41,9 @@ pub async fn window(stage: &mut Stage, n: u32, staggered: bool, seconds: i64) ->
         stage.admin.run(&shift).await;
     }
     stage.relax(false).await;
-    let begun = clock::now();
     let controller = Controller::start(&stage.db, &account, Park::Auto);
+    // The first run of a session loads what the later ones have.
     stage.wait(&account, n, "job_runner_cycles >= 2").await;
-    clock::until(begun + WARM * SECOND - SECOND).await;
     let from = soon();
     let to = from + seconds * SECOND;
     let mut sample = Sample::default();
