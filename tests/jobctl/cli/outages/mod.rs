@@ -134,7 +134,7 @@ async fn sessions(admin: &mut Session, account: &Account, column: &str) -> Vec<S
     let sql = format!(
         "SELECT {column} FROM information_schema.processlist \
          WHERE CONVERT(user USING utf8mb4) COLLATE utf8mb4_bin = '{}' OR id IN (SELECT job_runner_connection_id FROM job) \
-         OR info LIKE '%SLEEP(0.025) INTO v_slept%' AND id <> CONNECTION_ID()",
+         OR db = DATABASE() AND info LIKE '%SLEEP(0.025) INTO v_slept%' AND id <> CONNECTION_ID()",
         account.user
     );
     let mut sessions = Vec::new();
