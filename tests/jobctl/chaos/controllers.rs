@@ -52,7 +52,8 @@ impl Controller {
             let port = format!("@127.0.0.1:{}/", self.proxy.port);
             let (login, rest) = url.split_once('@').expect("a login");
             let url = format!("{login}{port}{}", rest.split_once('/').expect("a schema").1);
-            let tool = Tool::bare(&["--url", &url, "start", "--all", "--ttl", "2s", "--controller-name", &self.name]);
+            let tool =
+                Tool::bare(&["--url", &url, "start", "--all", "--ttl", "2s", "--park", "10s", "--controller-name", &self.name]);
             self.going = Some(tool.start());
         }
         None

@@ -1,4 +1,4 @@
-//! Chaos: twelve jobs and three controllers under a random stream of faults, and then the verdict.
+//! Chaos: fourteen jobs and three controllers under a random stream of faults, and then the verdict.
 //!
 //! - `faults`: what strikes, when and whom, from a seed, and how often it did.
 //! - `world`: the jobs, whose bodies keep a ledger that no rollback undoes.

@@ -1,4 +1,4 @@
-//! Twelve jobs, whose bodies write into a ledger when they start, work and end.
+//! Fourteen jobs, of which two are parked between their runs, and whose bodies write into a ledger when they start, work and end.
 //!
 //! No rollback undoes the ledger: each row of it is a transaction of its own, as autocommit is on and a body begins its own
 //! transaction, if any, later. Its order is that of an AUTO_INCREMENT, so it needs no clock.
@@ -14,7 +14,7 @@ use crate::servers::Private;
 use crate::session::{Session, name};
 
 /// Of each job: interval, how many slices its body has, and how long each is, in milliseconds. 0 slices: one transaction.
-const JOBS: [(i64, i64, i64); 12] = [
+const JOBS: [(i64, i64, i64); 14] = [
     (200, 1, 20),
     (300, 1, 40),
     (500, 2, 50),
@@ -27,6 +27,8 @@ const JOBS: [(i64, i64, i64); 12] = [
     (3000, 0, 1200),
     (4000, 16, 100),
     (5000, 10, 200),
+    (13_000, 2, 50),
+    (17_000, 0, 100),
 ];
 
 /// A job as it was defined.
