@@ -75,8 +75,10 @@ async fn run(args: &Args) {
         process::load()
     );
     let mut reports: Vec<_> = args.servers.iter().map(|server| Report::new(server)).collect();
-    for report in &mut reports {
-        measure(args, report).await;
+    for at in 0..reports.len() {
+        measure(args, &mut reports[at]).await;
+        // What is measured is kept, whatever becomes of the next server.
+        write(args, &reports[..=at], &machine);
     }
     println!("\n{}", table::draw(&reports));
     for note in notes(args) {
@@ -88,10 +90,14 @@ async fn run(args: &Args) {
     let elapsed = begun.elapsed().as_secs();
     println!("- {machine}");
     println!("- {} run, took {elapsed} s", if args.quick { "quick" } else { "full" });
+    println!("- all figures: {}", args.json.display());
+}
+
+/// Writes the figures for machines.
+fn write(args: &Args, reports: &[Report], machine: &str) {
     let json = serde_json::json!({
         "quick": args.quick,
         "debug_build": cfg!(debug_assertions),
-        "seconds": elapsed,
         "machine": machine,
         "notes": notes(args),
         "servers": reports.iter().map(Report::json).collect::<Vec<_>>(),
@@ -100,7 +106,6 @@ async fn run(args: &Args) {
         std::fs::create_dir_all(folder).expect("the folder of --json can be made");
     }
     std::fs::write(&args.json, format!("{json:#}\n")).expect("the file of --json can be written");
-    println!("- all figures: {}", args.json.display());
 }
 
 /// Measures all parts on one server; those that tell how much memory something takes come first, while the server is fresh.
