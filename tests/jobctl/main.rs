@@ -11,6 +11,7 @@ mod servers;
 mod session;
 
 mod altering;
+mod budget;
 mod callers;
 mod chaos;
 mod cli;
@@ -39,6 +40,7 @@ mod races;
 mod readme;
 mod replica;
 mod restart;
+mod ringing;
 mod run_token;
 mod secrets;
 mod states;
