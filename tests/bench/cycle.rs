@@ -29,7 +29,7 @@ struct Round {
 /// Measures both in turns.
 #[expect(clippy::cast_precision_loss, reason = "counts of a few seconds")]
 pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report) {
-    let seconds = args.count(3.0, 0.3);
+    let seconds = args.count(1.5, 0.3);
     floor_procedure(stage, seconds).await;
     let account = stage.db.account("cycle").await;
     let mut runner = stage.db.login(&account).await;

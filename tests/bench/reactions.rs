@@ -113,7 +113,7 @@ impl Asker {
 
     /// Makes a request, at any moment, and gives the instant of its event.
     async fn ask(&mut self, at: usize, request: &str, start: Option<i64>) -> i64 {
-        let random = RandomState::new().hash_one(at) % 300;
+        let random = RandomState::new().hash_one(at) % 250;
         tokio::time::sleep(Duration::from_millis(random)).await;
         let (job, id) = self.jobs[at % ROUND].clone();
         match (self.way, start) {

@@ -31,7 +31,7 @@ const MOST: u32 = 400;
 /// Measures both sides, for every N.
 pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report) {
     for n in args.count(&[1, 10, 100, MOST][..], &[10, MOST]).iter().copied() {
-        let seconds = args.count(12, if n == MOST { 2 } else { 3 });
+        let seconds = args.count(10, if n == MOST { 2 } else { 3 });
         events::create(stage, n).await;
         // A quick run has a window for each target, and no more.
         let staggered = match args.quick && n == MOST {
