@@ -42,9 +42,6 @@ BEGIN
                 CALL job$_event(0, 'ADOPTED', v_account, NULL, CONCAT(@@hostname, ':', @@port), NULL);
             END IF;
             CALL job$_server(v_account, TRUE);
-            IF v_held > 0 THEN
-                CALL job$_requested('');
-            END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;

@@ -59,7 +59,6 @@ BEGIN
             CALL job$_plan(v_job_id);
             CALL job$_forecast(v_job_id, v_next_1, v_next_2, v_next_3);
             SELECT job_status INTO v_status FROM job WHERE job_id = v_job_id FOR UPDATE;
-            CALL job$_requested(v_owner);
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;

@@ -72,9 +72,6 @@ define: BEGIN
             END IF;
             CALL job$_plan(v_job_id);
             CALL job$_forecast(v_job_id, v_next_1, v_next_2, v_next_3);
-            IF v_action <> 'UNCHANGED' THEN
-                CALL job$_requested(v_owner);
-            END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;

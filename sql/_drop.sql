@@ -67,7 +67,6 @@ BEGIN
                 DELETE FROM job_run WHERE job_id = v_job_id;
                 SET v_purged = ROW_COUNT();
             END IF;
-            CALL job$_requested(v_owner);
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;
         END;

@@ -64,7 +64,6 @@ BEGIN
                     job_stop_reason = IF(in_request IN ('abort', 'disable'), 'ABORT', job_stop_reason)
                 WHERE job_id = v_job_id;
                 CALL job$_event(v_job_id, 'STATUS', v_account, v_from, v_to, LEFT(v_reason, 1024));
-                CALL job$_requested(v_owner);
             END IF;
             SELECT job_next, job_schedule_finish INTO v_next, v_finish FROM job WHERE job_id = v_job_id FOR UPDATE;
             COMMIT AND NO CHAIN NO RELEASE;

@@ -58,7 +58,6 @@ BEGIN
             THEN
                 UPDATE job SET job_stop_epoch = v_epoch, job_stop_reason = v_reason WHERE job_id = v_job_id;
                 CALL job$_event(v_job_id, 'STOP', v_account, NULL, v_reason, NULL);
-                CALL job$_requested(v_owner);
             END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;

@@ -58,7 +58,6 @@ BEGIN
                 ELSE
                     DELETE FROM job_switch WHERE switch_owner = v_owner;
                 END IF;
-                CALL job$_requested(v_owner);
             END IF;
             COMMIT AND NO CHAIN NO RELEASE;
             LEAVE again;

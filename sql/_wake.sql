@@ -1,16 +1,21 @@
 CREATE PROCEDURE job$_wake(
     IN in_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Wakes the ears of in_owner''s controllers, or of all where that is empty, after a request was committed. An ear is whoever holds its lock; it can be interrupted only inside job$_listen, which has the same definer, and where it is not, it reads the counter before it waits again. Errors: none. Example: CALL job$_wake(v_owner)'
+COMMENT 'Raises the counter of in_owner''s requests, in a transaction of its own, as many may ask at once, and wakes the ears of in_owner''s controllers, or of all where that is empty, after a request was committed. An ear is whoever holds its lock; it can be interrupted only inside job$_listen, which has the same definer, and where it is not, it reads the counter before it waits again. Errors: none. Example: CALL job$_wake(v_owner)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
-READS SQL DATA
+MODIFIES SQL DATA
 BEGIN
     DECLARE v_life, v_ear BIGINT UNSIGNED DEFAULT 0;
     DECLARE v_lock_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     -- 1094, 1095: it ended, or does not wait. What was requested is done, and is heard a little later.
     DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
 
+    SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+    START TRANSACTION READ WRITE;
+    INSERT INTO job_request (request_owner, request_counter) VALUES (in_owner, 1)
+    ON DUPLICATE KEY UPDATE request_counter = request_counter + 1;
+    COMMIT AND NO CHAIN NO RELEASE;
     wake: LOOP
         SELECT MIN(controller_life) INTO v_life
         FROM job_controller

@@ -112,7 +112,11 @@ run: BEGIN
             LEAVE cycle;
         ELSE
             IF v_controller IS NOT NULL AND v_message IS NOT NULL THEN
-                SELECT 'SKIPPED' AS `job$notice`, NULL AS run_no, NULL AS seconds, v_message AS message;
+                -- A run that is claimed takes place, also when the client is dead.
+                BEGIN
+                    DECLARE CONTINUE HANDLER FOR 1158, 1159, 1160, 1161 SET v_client_gone = TRUE;
+                    SELECT 'SKIPPED' AS `job$notice`, NULL AS run_no, NULL AS seconds, v_message AS message;
+                END;
             END IF;
             IF v_action = 'RUN' THEN
                 SET v_ran = TRUE;
@@ -126,6 +130,10 @@ run: BEGIN
                     SELECT 'RETIRED' AS `job$notice`, NULL AS run_no, NULL AS seconds, v_leaked AS message;
                     LEAVE cycle;
                 END IF;
+            END IF;
+            IF v_client_gone THEN
+                SET v_message = 'Ended because its client is gone';
+                LEAVE cycle;
             END IF;
         END IF;
     END LOOP cycle;

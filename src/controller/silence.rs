@@ -73,10 +73,13 @@ impl Line {
             let mut conn = connect(&self.settings, Session::Own).await?;
             let moved = server(&mut conn).await? != self.server;
             // One that is inside our routines may not be listed for us; it is not idle.
-            let sql = "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND command = 'Sleep'";
-            let idle = db::first::<u64>(&mut conn, sql, (self.connection,)).await?;
+            let idle = match idle(&mut conn, "information_schema", self.connection).await {
+                // MySQL cannot list any session there while a statement of one of them holds a character beyond utf8mb3.
+                Err(error) if error.code == Some(3854) => idle(&mut conn, "performance_schema", self.connection).await?,
+                idle => idle?,
+            };
             conn.disconnect().await?;
-            Ok::<_, Error>(moved || idle == Some(1))
+            Ok::<_, Error>(moved || idle)
         };
         match timeout(PATIENCE, idle).await {
             Ok(Ok(idle)) => idle,
@@ -85,6 +88,11 @@ impl Line {
             Err(_) => true,
         }
     }
+}
+
+async fn idle(conn: &mut Conn, schema: &str, connection: u32) -> Result<bool, Error> {
+    let sql = format!("SELECT COUNT(*) FROM {schema}.processlist WHERE id = ? AND command = 'Sleep'");
+    Ok(db::first::<u64>(conn, &sql, (connection,)).await? == Some(1))
 }
 
 async fn server(conn: &mut Conn) -> Result<String, Error> {

@@ -111,7 +111,6 @@ pub const OBJECTS: &[Object] = &[
     routine!("_release", true),
     routine!("_release_lock", true),
     routine!("_request", true),
-    routine!("_requested", false),
     routine!("_ring", true),
     routine!("_skip", false),
     routine!("_stale", false),

@@ -1,10 +1,11 @@
 //! Those who ask for something at random, by the command line: one at a time for each job, so that it is known what came last.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::Sum;
 use super::book::{Answer, Book};
 use super::faults::{Counts, Kind, Random};
 use super::world::{Runner, World, now, seconds};
@@ -20,15 +21,22 @@ pub struct Hand {
     stop: Arc<AtomicBool>,
     pub books: BTreeMap<usize, Book>,
     pub counts: Counts,
+    sum: Arc<Mutex<Sum>>,
     pub wrong: Vec<String>,
     pub log: Vec<String>,
 }
 
 impl Hand {
-    pub fn new(world: Arc<World>, random: Random, jobs: impl Iterator<Item = usize>, stop: Arc<AtomicBool>) -> Self {
+    pub fn new(
+        world: Arc<World>,
+        random: Random,
+        jobs: impl Iterator<Item = usize>,
+        stop: Arc<AtomicBool>,
+        sum: Arc<Mutex<Sum>>,
+    ) -> Self {
         let book = |job: usize| (job, Book::new(now(), world.jobs[job].every));
         let books = jobs.map(book).collect();
-        Self { world, random, stop, books, counts: Counts::default(), wrong: Vec::new(), log: Vec::new() }
+        Self { world, random, stop, books, counts: Counts::default(), sum, wrong: Vec::new(), log: Vec::new() }
     }
 
     /// Asks and asks, until it is to stop.
@@ -95,6 +103,7 @@ impl Hand {
         if ran.code != 5 {
             let (ran, waited) = (runner.as_ref().is_some_and(|at| at.body), runner.as_ref().is_some_and(|at| !at.body));
             self.counts.struck(Kind::Hand(request), ran, waited);
+            self.sum.lock().expect("no panic").counts.struck(Kind::Hand(request), ran, waited);
         }
         let judged = match request {
             "alter" | "cancel" => match (request, answer) {

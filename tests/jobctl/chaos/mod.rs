@@ -7,7 +7,8 @@
 //! - `hands`, `book`: who asks for something meanwhile, and what must be so by the answers.
 //! - `verdict`: what the ledger, the books and the definitions say.
 //!
-//! `JOBCTL_TEST_CHAOS` is the length in seconds, 60 without it; `JOBCTL_TEST_SEED` replays the stream of a run whose seed was printed; what
+//! `JOBCTL_TEST_CHAOS` is the length in seconds, 60 without it, and up to three times that until each kind has struck often enough;
+//! `JOBCTL_TEST_SEED` replays the stream of a run whose seed was printed; what
 //! each fault meets there is the servers' own. What happened is written to a file, which is named when the test fails.
 //!
 //! That it can fail was seen by builds that were broken on purpose, in 20 s each, the first in 60 s:
@@ -50,37 +51,47 @@ fn nothing_runs_twice_and_nothing_lies_whatever_is_killed_cut_frozen_or_restarte
     let length = std::env::var("JOBCTL_TEST_CHAOS").ok().and_then(|length| length.parse().ok());
     let length: u64 = length.unwrap_or(60);
     let seed = seed();
-    let sum = Mutex::new(Counts::default());
-    each_private(|server| {
-        let sum = &sum;
-        async move {
-            let counts = chaos(Private::start(&server.name, &[]), Duration::from_secs(length), seed).await;
-            sum.lock().expect("no panic").add(&counts);
-        }
-    });
-    let sum = sum.into_inner().expect("no panic");
-    eprintln!("all servers: {sum}; JOBCTL_TEST_SEED={seed}");
     let least = if length < 60 { [1, 0, 0] } else { [3, 3, 3] };
-    let rare = |kind: &Kind| {
-        let (counts, [body, waits]) = (sum.of(*kind), kind.strikes());
-        counts[0] < least[0] || body && counts[1] < least[1] || waits && counts[2] < least[2]
-    };
-    let rare: Vec<_> = Kind::all().filter(rare).collect();
-    assert!(rare.is_empty() || sum.is_empty(), "too rare, seed {seed}: {rare:?} in {sum}");
+    let sum = Arc::new(Mutex::new(Sum { counts: Counts::default(), least }));
+    each_private(|server| {
+        let sum = sum.clone();
+        async move { chaos(Private::start(&server.name, &[]), Duration::from_secs(length), seed, sum).await }
+    });
+    let sum = sum.lock().expect("no panic");
+    eprintln!("all servers: {}; JOBCTL_TEST_SEED={seed}", sum.counts);
+    let rare = sum.rare();
+    assert!(rare.is_empty() || sum.counts.is_empty(), "too rare, seed {seed}: {rare:?} in {}", sum.counts);
+}
+
+/// What struck on all servers so far, and how often each kind must: in all, while a body ran, while a runner waited.
+struct Sum {
+    counts: Counts,
+    least: [usize; 3],
+}
+
+impl Sum {
+    /// The kinds that struck too seldom yet.
+    fn rare(&self) -> Vec<Kind> {
+        let rare = |kind: &Kind| {
+            let (counts, [body, waits]) = (self.counts.of(*kind), kind.strikes());
+            counts[0] < self.least[0] || body && counts[1] < self.least[1] || waits && counts[2] < self.least[2]
+        };
+        Kind::all().filter(rare).collect()
+    }
 }
 
 /// The storm on one server, and the verdict.
-async fn chaos(private: Private, length: Duration, seed: u64) -> Counts {
+async fn chaos(private: Private, length: Duration, seed: u64, sum: Arc<Mutex<Sum>>) {
     let server = private.server.name.clone();
     let world = Arc::new(World::new(&private).await);
-    let mut storm = Storm::new(private, world.clone()).await;
+    let mut storm = Storm::new(private, world.clone(), sum.clone()).await;
     let mut wrong = Vec::new();
     let from = now();
     let stop = Arc::new(AtomicBool::new(false));
     let hands = [0, 1].map(|hand| {
         let jobs = (0..world.jobs.len()).filter(move |job| job % 2 == hand);
         let random = Random::new(seed, &format!("{server} {hand}"));
-        tokio::spawn(Hand::new(world.clone(), random, jobs, stop.clone()).work())
+        tokio::spawn(Hand::new(world.clone(), random, jobs, stop.clone(), sum.clone()).work())
     });
     // Somebody runs the jobs, and then it begins.
     storm.pass(Duration::from_secs(1)).await;
@@ -134,7 +145,6 @@ async fn chaos(private: Private, length: Duration, seed: u64) -> Counts {
     }
     let file = report(&server, seed, &wrong, &log, &ledger);
     assert!(wrong.is_empty(), "seed {seed}, all of it in {}:\n{}", file.display(), wrong[..wrong.len().min(20)].join("\n"));
-    storm.counts
 }
 
 /// Each job is in the state that was asked for last.

@@ -1,10 +1,11 @@
 //! Brings the faults down on one server, and mends everything afterwards.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
+use super::Sum;
 use super::controllers::{COUNT, Controller};
 use super::faults::{Counts, Fault, Kind, Stream};
 use super::proxy::Proxy;
@@ -33,27 +34,31 @@ pub struct Storm {
     pub controllers: Vec<Controller>,
     ends: Vec<(Instant, End)>,
     pub counts: Counts,
+    sum: Arc<Mutex<Sum>>,
     pub usurped: Vec<Usurped>,
     pub log: Vec<String>,
     pub wrong: Vec<String>,
 }
 
 impl Storm {
-    pub async fn new(private: Private, world: Arc<World>) -> Self {
+    pub async fn new(private: Private, world: Arc<World>, sum: Arc<Mutex<Sum>>) -> Self {
         let server = mysql_async::Opts::from(private.server.options()).tcp_port();
         let mut controllers = Vec::new();
         for number in 0..COUNT {
             controllers.push(Controller::new(number, server).await);
         }
         let (counts, usurped, log, wrong) = (Counts::default(), Vec::new(), Vec::new(), Vec::new());
-        Self { world, private, controllers, ends: Vec::new(), counts, usurped, log, wrong }
+        Self { world, private, controllers, ends: Vec::new(), counts, sum, usurped, log, wrong }
     }
 
     /// Faults for so long, and until each kind was tried; in a long storm twice, as it meets a body and a runner that waits in turns.
+    /// On a machine that has much else to do the storm goes on, until each kind has struck often enough, but not for ever.
     pub async fn rage(&mut self, mut stream: Stream, length: Duration) {
         let begun = Instant::now();
         let rounds = if length.as_secs() < 60 { 1 } else { 2 };
-        while begun.elapsed() < length || stream.rounds() < rounds {
+        let sum = self.sum.clone();
+        let rare = || !sum.lock().expect("no panic").rare().is_empty();
+        while begun.elapsed() < length || stream.rounds() < rounds || begun.elapsed() < 3 * length && rare() {
             let fault = stream.next();
             self.pass(fault.after).await;
             for _ in 0..TRIES {
@@ -114,7 +119,9 @@ impl Storm {
         self.log.push(format!("{} {:?} {whom} {}", now(), fault.kind, if struck.is_some() { "struck" } else { "missed" }));
         if struck.is_some() {
             let body = runners.iter().any(|runner| runner.body);
-            self.counts.struck(fault.kind, body, runners.iter().any(|runner| !runner.body));
+            let waited = runners.iter().any(|runner| !runner.body);
+            self.counts.struck(fault.kind, body, waited);
+            self.sum.lock().expect("no panic").counts.struck(fault.kind, body, waited);
         }
         struck.is_some()
     }

@@ -135,7 +135,7 @@ async fn race(db: &Db, count: usize, least: usize, seed: u64) -> Tally {
 async fn one_column(db: &Db) {
     let mut admin = db.admin().await;
     let made = admin.row("SHOW CREATE PROCEDURE job$_record").await[2].clone();
-    let broken = made.replacen("job_failures = v_failures,", "job_failures = v_failures, job_status = 'ENABLED',", 1);
+    let broken = made.replacen("SET job_run_open = NULL,", "SET job_run_open = NULL, job_status = 'ENABLED',", 1);
     assert_ne!(made, broken);
     admin.run("DROP PROCEDURE job$_record").await;
     admin.run(&broken).await;
