@@ -5,16 +5,16 @@ CREATE PROCEDURE job$_execute(
     IN in_call VARCHAR(300) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     IN in_controlled BOOLEAN,
     IN in_role VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
-    INOUT io_settings LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin,
-    INOUT io_variables LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin,
-    INOUT io_temporary BIGINT,
-    INOUT io_handles BIGINT,
+    IN in_settings LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_variables LONGTEXT CHARSET utf8mb4 COLLATE utf8mb4_bin,
+    IN in_temporary BIGINT,
+    IN in_handles BIGINT,
     INOUT io_search DATETIME,
     OUT out_leaked VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin,
     OUT out_next DATETIME(6),
     OUT out_message VARCHAR(1024) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Executes the body of a claimed run with the rights and in the session of the caller, puts right what it left behind, and records how it ended. in_call: the statement, from job$_step; in_controlled: whether a notice is sent; in_role: the role to be active afterwards; io_settings, io_variables, io_temporary, io_handles: what the session was like before its first body (job$_session, job$_traces), NULL then; io_search: when it is to be searched again for what bodies left (UTC): at once, but 10 s after a search that found nothing, as it costs more than all else here; what the bookkeeping depends on is looked at each time; out_leaked: what the body left, an exclamation mark where only a new session helps; out_next: as job$_record tells it; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server where nothing can be recorded any more. Example: none, call job$run_with'
+COMMENT 'Executes the body of a claimed run with the rights and in the session of the caller, puts right what it left behind, and records how it ended. in_call: the statement, from job$_step; in_controlled: whether a notice is sent; in_role: the role to be active afterwards; in_settings, in_variables, in_temporary, in_handles: what the session was like before its first body (job$_session, job$_traces); io_search: when it is to be searched again for what bodies left (UTC): at once, but 10 s after a search that found nothing, as it costs more than all else here; what the bookkeeping depends on is looked at each time; out_leaked: what the body left, an exclamation mark where only a new session helps; out_next: as job$_record tells it; out_message: NULL when the runner may go on, else why it must end. Errors: those of the server where nothing can be recorded any more. Example: none, call job$run_with'
 SQL SECURITY INVOKER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
@@ -31,11 +31,6 @@ BEGIN
     DECLARE v_clock, v_seconds DECIMAL(20,6);
     DECLARE v_vital VARCHAR(256) CHARSET utf8mb4 COLLATE utf8mb4_bin DEFAULT {{vital_settings}};
 
-    IF io_settings IS NULL THEN
-        -- A body gets the session as it is now each time, whatever the body before did to it.
-        CALL job$_session(io_settings);
-        CALL job$_traces(io_temporary, io_handles, io_variables);
-    END IF;
     SET @`job$call` = in_call;
     BEGIN
         DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -112,7 +107,7 @@ BEGIN
     BEGIN
         DECLARE EXIT HANDLER FOR 1100, 1192, 1223, 4145 SET v_stuck = TRUE;
         IF v_failed OR out_leaked IS NOT NULL OR v_vital <> {{vital_settings}} OR COALESCE(UTC_TIMESTAMP() >= io_search, TRUE) THEN
-            CALL job$_search(io_settings, io_variables, io_temporary, io_handles, v_left);
+            CALL job$_search(in_settings, in_variables, in_temporary, in_handles, v_left);
             SET out_leaked = NULLIF(LEFT(CONCAT_WS(', ', out_leaked, v_left), 1024), '');
             SET io_search = UTC_TIMESTAMP() + INTERVAL IF(out_leaked IS NULL, 10, 0) SECOND;
         END IF;

@@ -66,6 +66,9 @@ run: BEGIN
         SELECT 'STARTED' AS `job$notice`, NULL AS run_no, NULL AS seconds, CONNECTION_ID() AS message;
     END IF;
 
+    -- A body gets the session as it is now each time, whatever the body before did to it.
+    CALL job$_session(v_settings);
+    CALL job$_traces(v_temporary, v_handles, v_variables);
     cycle: LOOP
         IF v_probed < UTC_TIMESTAMP() - INTERVAL 3 SECOND THEN
             -- Nothing else tells that the client is dead; a wait for a bell ends at once then.

@@ -17,7 +17,9 @@ async fn hangs_once(db: &Db, on_lost: &[&str]) -> (crate::db::Account, Session, 
     good(db, &bob, &[&define, on_lost].concat()).await;
     let start = Tool::new(db, &bob, &["start", "x"]).start();
     status(db, &bob, "x", "RUNNING").await;
-    let admin = db.admin().await;
+    let mut admin = db.admin().await;
+    let inside = format!("SELECT COUNT(*) FROM {}.n", db.bodies());
+    wait_until("it hangs", SOON, async || admin.number(&inside).await == 1).await;
     (bob, admin, start)
 }
 
@@ -54,6 +56,8 @@ fn else_a_lost_occurrence_is_never_run_again_nor_one_that_was_stopped() {
         // One that was stopped was not lost.
         good(&db, &bob, &["alter", "x", "--on-lost", "retry"]).await;
         admin.run(&format!("DELETE FROM {}.n", db.bodies())).await;
+        let inside = format!("SELECT COUNT(*) FROM {}.n", db.bodies());
+        wait_until("it hangs again", SOON, async || admin.number(&inside).await == 1).await;
         status(&db, &bob, "x", "RUNNING").await;
         good(&db, &bob, &["cancel", "x"]).await;
         let ran = admin.number(later).await;
