@@ -1,6 +1,5 @@
 //! An account that may no longer log in starts no body later than its session is old, and the row says why nothing runs.
 
-use std::time::Duration;
 
 use super::takeover::start;
 use super::tool::{SOON, call, good};
@@ -60,14 +59,14 @@ fn an_account_that_was_locked_dropped_or_stripped_starts_no_body_for_long() {
             let late = format!(
                 "SELECT COALESCE(MAX(TIMESTAMPDIFF(SECOND, '{since}', started_at)), 0) FROM job_run WHERE job_name = '{how}'"
             );
-            assert!(admin.number(&late).await <= AGE + 3, "{how}: {:#?}", start.log());
+            assert!(admin.number(&late).await <= AGE + 10, "{how}: {:#?}", start.log());
 
             for statement in back {
                 admin.run(&statement).await;
             }
             let ran = start.count("run ok");
             start.says("run ok", ran + 3).await;
-            wait_until("it works again", Duration::from_secs(10), async || admin.one(&word).await == "SLEEPING: ").await;
+            wait_until("it works again", SOON, async || admin.one(&word).await == "SLEEPING: ").await;
             start.signal("TERM");
             assert_eq!(start.ends().await.0, 0);
         }
