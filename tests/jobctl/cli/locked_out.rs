@@ -1,6 +1,5 @@
 //! An account that may no longer log in starts no body later than its session is old, and the row says why nothing runs.
 
-
 use super::takeover::start;
 use super::tool::{SOON, call, good};
 use crate::db::{Account, Db};
