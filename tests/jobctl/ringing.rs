@@ -57,7 +57,7 @@ async fn storm(server: Server, storm: Storm) {
     ring(&mut bell, &schema, &life, &bells).await;
     let mut runners = Vec::new();
     for number in 0..storm.runners {
-        let options = format!("{{\"controller\": \"bell\", \"life\": {life}, \"bell\": 1}}");
+        let options = format!("{{\"controller\": \"bell\", \"life\": {life}, \"bell\": 1, \"session_max_age\": 86400}}");
         let call = format!("CALL {schema}.job$run_with('j{number}', '{options}')");
         runners.push(Runner::call(db.login(&bob).await, call));
     }
