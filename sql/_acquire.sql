@@ -19,7 +19,7 @@ acquire: BEGIN
     DECLARE v_lock INT DEFAULT 0;
     DECLARE v_tries INT DEFAULT 0;
     DECLARE v_epoch, v_open BIGINT UNSIGNED;
-    DECLARE v_continues, v_free BOOLEAN;
+    DECLARE v_sleeps, v_continues, v_free BOOLEAN;
 
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
@@ -78,9 +78,11 @@ acquire: BEGIN
                     CALL job$_fail(1205, 'job$park: somebody has locked the row of the job');
                 END IF;
             END IF;
+            -- Mostly it sleeps, and then its first step has nothing to write.
             SELECT job_runner_epoch + 1, job_run_open,
+                   job_status = 'ENABLED' AND COALESCE(job_schedule_start <= UTC_TIMESTAMP(6), TRUE),
                    in_lot AND job_runner_message <=> 'Parked' AND job_runner_controller <=> in_controller AND job_runner_life <=> in_life
-            INTO v_epoch, v_open, v_continues
+            INTO v_epoch, v_open, v_sleeps, v_continues
             FROM job WHERE job_id = out_job_id FOR UPDATE;
             IF v_open IS NOT NULL THEN
                 CALL job$_lost(out_job_id, v_open, v_account);
@@ -99,9 +101,8 @@ acquire: BEGIN
                 job_runner_controller = in_controller,
                 job_runner_life = in_life,
                 job_runner_version = {{version}},
-                -- Mostly it is that, and then the first step has nothing to write.
-                job_runner_status = IF(job_status = 'ENABLED' AND COALESCE(job_schedule_start <= UTC_TIMESTAMP(6), TRUE), 'SLEEPING', 'WAITING'),
-                job_runner_reason = IF(job_status = 'ENABLED' AND COALESCE(job_schedule_start <= UTC_TIMESTAMP(6), TRUE), NULL, 'starting'),
+                job_runner_status = IF(v_sleeps, 'SLEEPING', 'WAITING'),
+                job_runner_reason = IF(v_sleeps, NULL, 'starting'),
                 job_runner_message = NULL,
                 job_runner_start = IF(v_continues, job_runner_start, UTC_TIMESTAMP(6)),
                 job_runner_finish = NULL,

@@ -14,10 +14,10 @@ SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA
 decide: BEGIN
-    DECLARE v_now, v_done, v_next, v_last, v_after, v_anchor, v_start, v_finish, v_seen, v_runner_start, v_cycle_finish DATETIME(6);
+    DECLARE v_now, v_done, v_claimed, v_next, v_last, v_after, v_anchor, v_start, v_finish, v_seen, v_runner_start, v_cycle_finish DATETIME(6);
     DECLARE v_interval DECIMAL(16,6);
     DECLARE v_status, v_runner_status, v_new_status, v_stop_reason VARCHAR(16) CHARSET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_epoch, v_stop_epoch, v_cycles, v_known BIGINT UNSIGNED;
+    DECLARE v_epoch, v_stop_epoch, v_known BIGINT UNSIGNED;
     DECLARE v_token, v_life_name CHAR(64) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE v_account VARCHAR(384) CHARSET utf8mb4 COLLATE utf8mb4_bin;
@@ -55,7 +55,7 @@ decide: BEGIN
                 SET v_done_before = TRUE;
             END;
 
-            SET out_action = 'END', out_wait = 0, out_run_no = NULL, out_call = NULL, out_message = NULL;
+            SET out_action = 'END', out_wait = 0, out_run_no = NULL, out_call = NULL, out_message = NULL, v_claimed = NULL;
             ROLLBACK AND NO CHAIN NO RELEASE;
             SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
             START TRANSACTION READ WRITE;
@@ -109,10 +109,10 @@ decide: BEGIN
 
             CALL job$_plan(in_job_id);
             SELECT job_next, job_schedule_anchor, job_schedule_start, job_schedule_finish, job_schedule_interval, job_runner_status, job_runner_reason,
-                   job_runner_seen, job_runner_start, job_runner_last_cycle_finish, job_runner_cycles,
+                   job_runner_seen, job_runner_start, job_runner_last_cycle_finish,
                    job_owner, job_runner_account, job_retry_for, job_retry_attempt
             INTO v_next, v_anchor, v_start, v_finish, v_interval, v_runner_status, v_runner_reason,
-                 v_seen, v_runner_start, v_cycle_finish, v_cycles,
+                 v_seen, v_runner_start, v_cycle_finish,
                  v_owner, v_account, v_retry_for, v_attempt
             FROM job WHERE job_id = in_job_id FOR UPDATE;
             SET v_now = UTC_TIMESTAMP(6);
@@ -140,17 +140,12 @@ decide: BEGIN
             IF v_retry_for IS NOT NULL AND (v_status = 'PAUSED' OR v_switched) THEN
                 -- What falls into a pause is never caught up.
                 UPDATE job SET job_retry_for = NULL, job_retry_attempt = NULL, job_changed = job_changed WHERE job_id = in_job_id;
-            ELSEIF v_retry_for IS NOT NULL THEN
-                SELECT job_run_counter + 1, CONCAT('CALL `', REPLACE(job_procedure_schema, '`', '``'), '`.`', REPLACE(job_procedure_name, '`', '``'), '`()')
-                INTO out_run_no, out_call
-                FROM job WHERE job_id = in_job_id FOR UPDATE;
-                CALL job$_claim(in_job_id, v_retry_for, v_attempt, v_next, out_run_no);
-                COMMIT AND NO CHAIN NO RELEASE;
-                SET out_action = 'RUN';
-                LEAVE decide;
+                SET v_retry_for = NULL;
             END IF;
 
-            IF v_status = 'ENABLED' AND (v_next IS NULL OR v_next > v_finish) THEN
+            IF v_retry_for IS NOT NULL THEN
+                SET v_claimed = v_retry_for, v_after = v_next;
+            ELSEIF v_status = 'ENABLED' AND (v_next IS NULL OR v_next > v_finish) THEN
                 UPDATE job
                 SET job_status = 'FINISHED', job_changed = job_changed
                 WHERE job_id = in_job_id;
@@ -197,10 +192,13 @@ decide: BEGIN
                     SET out_action = 'SKIP';
                     LEAVE decide;
                 END IF;
+                SET v_claimed = v_next, v_attempt = 1;
+            END IF;
+            IF v_claimed IS NOT NULL THEN
                 SELECT job_run_counter + 1, CONCAT('CALL `', REPLACE(job_procedure_schema, '`', '``'), '`.`', REPLACE(job_procedure_name, '`', '``'), '`()')
                 INTO out_run_no, out_call
                 FROM job WHERE job_id = in_job_id FOR UPDATE;
-                CALL job$_claim(in_job_id, v_next, 1, v_after, out_run_no);
+                CALL job$_claim(in_job_id, v_claimed, v_attempt, v_after, out_run_no);
                 COMMIT AND NO CHAIN NO RELEASE;
                 SET out_action = 'RUN';
                 LEAVE decide;

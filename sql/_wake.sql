@@ -1,7 +1,7 @@
 CREATE PROCEDURE job$_wake(
     IN in_owner VARCHAR(128) CHARSET utf8mb4 COLLATE utf8mb4_bin
 )
-COMMENT 'Raises the counter of in_owner''s requests, in a transaction of its own, as many may ask at once, and wakes the ears of in_owner''s controllers, or of all where that is empty, after a request was committed. An ear is whoever holds its lock; it can be interrupted only inside job$_listen, which has the same definer, and where it is not, it reads the counter before it waits again. Errors: none. Example: CALL job$_wake(v_owner)'
+COMMENT 'Raises the counter of in_owner''s requests, in a transaction of its own, as many may ask at once, and wakes the ears of in_owner''s controllers, or of all where that is empty, after a request was committed. An ear is whoever holds its lock; it can be interrupted only inside job$_listen, which has the same definer, and where it is not, its call ends, and the next one begins with the counter. Errors: none. Example: CALL job$_wake(v_owner)'
 SQL SECURITY DEFINER
 NOT DETERMINISTIC
 MODIFIES SQL DATA

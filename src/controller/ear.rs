@@ -1,7 +1,7 @@
 //! The ear: a connection that waits in the server until something of the owner's jobs changes.
 //!
-//! Whoever makes a request wakes it there; what else changes it finds within half a second, or a second. Where it is deaf, its
-//! owner looks as often as if there were none: it says nothing of outages, as others do.
+//! Whoever makes a request wakes it there; what else changes in a job it finds within some hundredths of a second, and what else there
+//! is within a second. Where it is deaf, its owner looks as often as if there were none: it says nothing of outages, as others do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -45,8 +45,10 @@ pub async fn open(settings: &Settings, ttl: Duration) -> Result<(Conn, Line), Er
 
 /// Looks once.
 pub async fn look(conn: &mut Conn, settings: &Settings, all: bool) -> Result<Look, Error> {
-    let options = vec![json!({ "all": all }).to_string().into()];
-    let rows = db::call(conn, &settings.schema, "job$look", options).await?;
+    let rows = match all {
+        true => db::call(conn, &settings.schema, "job$overview", vec![mysql_async::Value::NULL]).await?,
+        false => db::call(conn, &settings.schema, "job$look", Vec::new()).await?,
+    };
     Ok(Look { all, jobs: JobOverview::read_all(&rows)? })
 }
 

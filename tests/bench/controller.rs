@@ -15,7 +15,7 @@ const END: Duration = Duration::from_secs(20);
 /// A controller that works; killed when dropped.
 pub struct Controller(Child);
 
-/// Whether jobs that are not due for long keep their sessions, where `jobctl start` lets one choose.
+/// Whether jobs that are not due for long keep their sessions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Park {
     /// As it is without saying anything.
@@ -29,7 +29,7 @@ impl Controller {
     pub fn start(db: &Db, account: &Account, park: Park) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jobctl"));
         command.env_remove("MYSQL_PWD").env_remove("JOBCTL_URL").args(["--url", &db.url(account), "start", "--all"]);
-        if park == Park::Never && can_park() {
+        if park == Park::Never {
             command.args(["--park", "never"]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
@@ -58,10 +58,4 @@ impl Controller {
         self.0.wait().await.expect("a child");
         instant
     }
-}
-
-/// Whether `jobctl start` knows `--park`.
-pub fn can_park() -> bool {
-    let help = std::process::Command::new(env!("CARGO_BIN_EXE_jobctl")).args(["start", "--help"]).output();
-    String::from_utf8_lossy(&help.expect("the binary can be run").stdout).contains("--park")
 }

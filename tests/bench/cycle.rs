@@ -3,9 +3,8 @@
 //! The floor is a procedure that loops: one INSERT, one UPDATE of that row, each a transaction of its own, as a claim and a record
 //! are. Bookkeeping is `CALL job$run` of a job with an empty body, back to back: wall time between the starts of two runs, by the
 //! server's clock. Back to back without waiting takes an interval just below what a cycle takes, which the rounds find by
-//! themselves: too long, and the runner sleeps (no instant is skipped); too short, and many are skipped, or all (where skipping takes
-//! longer than the interval, the runner does nothing else). Such rounds do not count. In those that do, an instant is skipped now and
-//! then, in a transaction that counts as part of the cycle; the share of such cycles is told.
+//! themselves: too long, and the runner sleeps (no instant is skipped); too short, and each run begins with a skip. Such rounds do not count. In those that do, an instant is skipped now and
+//! then, in the transaction that claims; the share of such cycles is told.
 
 use crate::args::Args;
 use crate::clock;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::args::Args;
 use crate::clock::{self, SECOND};
-use crate::controller::{self, Controller, Park};
+use crate::controller::{Controller, Park};
 use crate::db::Account;
 use crate::report::{Report, short};
 use crate::session::literal;
@@ -70,9 +70,8 @@ pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report, count:
     if more {
         let mariadb = stage.db.mariadb();
         let bound = if mariadb { 512.0 } else { 1024.0 };
-        let hint = if controller::can_park() { "" } else { " (no --park yet)" };
         let target = format!("{label}: under 2 % of a core");
-        report.target(target, waiting.server < 2.0, format!("{} %{hint}", short(waiting.server)));
+        report.target(target, waiting.server < 2.0, format!("{} %", short(waiting.server)));
         let target = format!("{label}: each at most 1 MiB (MariaDB 512 KiB)");
         report.target(target, above <= bound, format!("{} KiB", short(above)));
         if !args.quick {
@@ -90,8 +89,7 @@ pub async fn measure(stage: &mut Stage, args: &Args, report: &mut Report, count:
     }
     told("stopping");
     controller.stop().await;
-    // Where nothing can be parked, it would be the same once more.
-    if more && controller::can_park() {
+    if more {
         told("parked");
         parked(stage, args, report, &account, count).await;
     }

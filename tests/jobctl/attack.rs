@@ -42,7 +42,7 @@ pub fn ticketed(db: &Db, token: &str) -> Vec<(&'static str, String)> {
         ("job$_release_lock", ", 'x', @status, @by".into()),
         ("job$_overview", ", NULL".into()),
         ("job$_acquire", ", 'x', NULL, NULL, FALSE, @id, @run_token, @message".into()),
-        ("job$_look", ", '{\"all\": true}'".into()),
+        ("job$_look", String::new()),
     ];
     arguments.map(|(routine, rest)| (routine, format!("CALL {}({token}{rest})", of(db, routine)))).into()
 }
@@ -59,7 +59,7 @@ pub fn api(db: &Db) -> Vec<String> {
         "job$get_lock`('x', @status, @by)".into(),
         "job$release_lock`('x', @status, @by)".into(),
         "job$overview`(NULL)".into(),
-        r#"job$look`('{"all": true}')"#.into(),
+        "job$look`()".into(),
         "job$run`('x')".into(),
         r#"job$run_with`('x', '{"controller": "eve"}')"#.into(),
     ];
